@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.coverage_cells import DRAWS, LABELS, POLICY, SCALE, Collection, Floats, Judgments, Tally, Trial, run_files
+from robustcs.conversations import Conversations
 from robustcs.evaluation.clarification import recalls, weighted_scores
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import parse_measure
@@ -18,7 +19,6 @@ from robustcs.inputs.clariq import read_evaluation, read_question_run, read_topi
 from robustcs.inputs.mixed_initiative import Bank, map_to_bank, read_bank, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.turns import turn_depth
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.agreement import agreement_estimate, alpha_of, alpha_sums
@@ -69,7 +69,8 @@ def variance_trial(some: Collection) -> Trial:
 
 def slices_trial(some: Collection, turns: tuple[str, ...]) -> Trial:
     """Return a trial of drops of the pairs within first turns, and within turns from the fifth on."""
-    depths = np.array([turn_depth(turn) or 0 for turn in turns])
+    conversations = Conversations.from_ids(turns)
+    depths = np.array([conversations.depth(turn) or 0 for turn in turns])
     slices = {"first": depths == 1, "late": depths >= 5}
     ndcg = some.scores["ndcg_cut_3"]
     parts = {}

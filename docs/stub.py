@@ -22,6 +22,7 @@ _SETTINGS = {
     "thresholds": "str | float | Sequence[str | float] | None", "relevance_level": "int | None",
     "missing": 'Literal["zero", "drop", "own"] | None', "order": 'Literal["score", "rank"] | None', "depth": "int | None",
     "jobs": "int",    "dask": "str | None", "unit": 'Literal["conversation", "turn"] | None',
+    "conversation": "StrPath | None",
     "documents": "bool | None", "by": 'Literal["collection"] | None', "seed": "int | None",
     "original": "Input | Mapping[str, Input] | None", "qr": "Input | Mapping[str, Input] | None", "human": "Input | None",
     "runs": "Input | Sequence[StrPath] | Mapping[str, Input] | None",

@@ -70,6 +70,7 @@ def breakdown(
     dask: str | None = ...,
     by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Breakdown:
     """Wrong answer or wrong question? Attribute each failure to the rewriter or to the ranker (or reader)."""
@@ -97,6 +98,7 @@ def sweep(
     dask: str | None = ...,
     by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Sweep:
     """How do the bins change with the threshold? Count the turns per bin at every threshold and draw them as a figure."""
@@ -124,6 +126,7 @@ def components(
     dask: str | None = ...,
     by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Components:
     """Which component loses the answer? Compare runs that cross wordings of the questions with rankers."""
@@ -157,6 +160,7 @@ def correlate(
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
 ) -> Correlate:
     """Do similar questions get similar answers? Correlate the two similarities over turns and list the exceptions."""
 
@@ -164,6 +168,7 @@ def review(
     *,
     project: Project | StrPath | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
     files: Input | Sequence[Input] | None = ...,
 ) -> Reviews:
@@ -196,6 +201,7 @@ def evaluate(
     dask: str | None = ...,
     by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Evaluation:
     """Which systems differ significantly? Compute the mean of every system with its confidence interval, and compare all pairs."""
@@ -218,6 +224,7 @@ def samples(
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Samples:
     """Measure how much the samples of a rewriter differ in words, rankings and scores."""
@@ -252,6 +259,7 @@ def unjudged(
     dask: str | None = ...,
     by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Unjudged:
     """How many top passages are unjudged, and how much could scores change?"""
@@ -286,6 +294,7 @@ def augment(
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Augmentation:
     """How do scores and the ranking of systems change when more passages are judged?"""
@@ -314,6 +323,7 @@ def audit(
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Audit:
     """Compare a judge with human judgments to find out whether it can be trusted."""
@@ -347,6 +357,7 @@ def robustness(
     dask: str | None = ...,
     by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
     groups: Any = ...,
 ) -> Robustness | Experiment:
@@ -432,6 +443,7 @@ def diversity(
     samples: Mapping[str, Any] | None = ...,
     paraphrases: Input | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Diversity:
     """Measure how much texts differ from their source and from each other: BLEU, ROUGE, self-BLEU, duplicates."""
@@ -460,6 +472,7 @@ def answers(
     order: Literal["score", "rank"] | None = ...,
     documents: bool | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
     depth: int | None = ...,
     covered: float | None = ...,
@@ -501,6 +514,7 @@ def agreement(
     project: Project | StrPath | None = ...,
     reference: Input | Sequence[Input] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
     snippets: Input | Sequence[Input] | None = ...,
     ratings: Input | Sequence[Input] | None = ...,
@@ -525,6 +539,7 @@ def crowd(
     missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
     grades: Input | None = ...,
     tolerance: int | None = ...,
@@ -555,6 +570,7 @@ def compare(
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
+    conversation: StrPath | None = ...,
     seed: int | None = ...,
 ) -> Comparison:
     """Show what changed between two states, and decide whether the change may be merged."""

@@ -76,7 +76,7 @@ def open_project(project: Project | StrPath | None = None, *, trust: bool = Fals
         Name → (baseline, [sets]), by the names of runs.
     metrics, thresholds
         One or several: ``"ndcg_cut_3"``, ``">=0.5"``.
-    relevance_level, missing, order, depth, documents, unit, seed, name
+    relevance_level, missing, order, depth, documents, unit, conversation, seed, name
         As in the project file.
 
     Raises :class:`UsageError` for an unknown keyword, role or type; :class:`InputError` for an invalid project file or object.

@@ -6,16 +6,20 @@ Evaluation tools differ in which turns count, how ties are ordered, and which pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal, get_args
 
+from robustcs.conversations import NONE, PATTERN, Conversations
 from robustcs.errors import UsageError
 from robustcs.wording import counted
 
 Missing = Literal["zero", "drop", "own"]
 Order = Literal["score", "rank"]
 Unit = Literal["conversation", "turn"]
+#: What sampling units are made from: decided conversations, those of the ids at hand, or single turns.
+Grouping = Conversations | Unit
 #: Part of the policy line for runs of passages that are evaluated against judged documents.
 BY_DOCUMENT = "documents by their best passage"
 
@@ -42,6 +46,10 @@ class EvaluationPolicy:
     unit
         Sampling unit for intervals and tests: ``conversation`` (the topic if ids contain both; single turns if turn ids do not
         show conversations, or show fewer than five), or ``turn``.
+    conversation
+        Where conversations come from. Empty: from fields of the files, else from turn ids if these look like places in
+        conversations. ``none``: each turn is its own. ``pattern``: from ids of any form that ends in a number. A file: a table
+        or JSONL with turn ids, their conversations, and optionally their places.
     strict
         Reject files with any unusable row. Otherwise, up to 5% unusable rows are skipped, except in runs and judgments. Results
         do not record it, since it changes no score.
@@ -53,6 +61,7 @@ class EvaluationPolicy:
     depth: int | None = None
     documents: bool = False
     unit: Unit = "conversation"
+    conversation: str | Path = ""
     strict: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -64,13 +73,16 @@ class EvaluationPolicy:
             if (word := getattr(self, key)) not in known:
                 what = "the rule for missing turns" if key == "missing" else key
                 raise UsageError(f"bad-{key}", f"{what} is {word!r}", f"write {', '.join(known[:-1])} or {known[-1]}")
+        if isinstance(self.conversation, str) and self.conversation not in ("", NONE, PATTERN):
+            raise UsageError("bad-conversation", f"conversation is {self.conversation!r}", "write none, pattern or a file")
         for key in ("documents", "strict"):
             if not isinstance(flag := getattr(self, key), bool):
                 raise UsageError(f"bad-{key}", f"{key} is {flag!r}", "write true or false")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the policy as in the JSON output."""
-        return {key: value for key, value in asdict(self).items() if key != "strict"}
+        more = {"conversation": str(self.conversation)} if self.conversation else {}
+        return {key: value for key, value in asdict(self).items() if key not in ("strict", "conversation")} | more
 
     def describe(self) -> str:
         """Return order and relevance level in words, for the policy line below each table."""
@@ -119,6 +131,8 @@ class Evaluated:
         The word for a turn in the policy line.
     few
         System → number of turns that it answers, for each system that answers less than half of the turns.
+    conversations
+        The conversations of the project, decided once for all turns; None: those that the ids of the turns at hand show.
     """
 
     policy: EvaluationPolicy
@@ -139,6 +153,16 @@ class Evaluated:
     ranker: str = ""
     counts: str = "turn"
     few: Mapping[str, int] = field(default_factory=dict)
+    conversations: Conversations | None = field(default=None, repr=False)
+
+    @property
+    def grouping(self) -> Grouping:
+        """What sampling units are made from, for :func:`~robustcs.statistics.units.units_of`."""
+        return "turn" if self.policy.unit == "turn" else self.conversations or "conversation"
+
+    def conversations_of(self, turns: Iterable[str]) -> Conversations:
+        """Return the conversations of the project, or those that the ids of ``turns`` show."""
+        return self.conversations or Conversations.from_ids(turns)
 
     @property
     def missing_rule(self) -> Missing:
@@ -148,7 +172,12 @@ class Evaluated:
     @property
     def policy_line(self) -> str:
         """The policy line, which ends each table and report."""
-        return " · ".join([self._scored, *self.skipped])
+        return " · ".join([self._scored, *filter(None, [self._grouped]), *self.skipped])
+
+    @property
+    def _grouped(self) -> str:
+        """Where conversations come from, if not from ids as usual and the result uses them."""
+        return self.conversations.said if self.conversations and self.unit else ""
 
     @property
     def about(self) -> str:
@@ -189,9 +218,10 @@ class Evaluated:
         more = {
             "as_given": list(self.as_given), "skipped": list(self.skipped), "collections": self.collections,
             "ranker": self.ranker, "few": dict(self.few), "turns_with_missing_scores": self.unscored,
+            "conversations": self._grouped,
         }  # fmt: skip
         units = {"unit": self.unit, "units": self.units} if self.unit else {}
-        policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}
+        policy = {key: value for key, value in self.policy.as_dict().items() if key not in ("unit", "conversation")}
         return {
             **policy, **units, **{key: one for key, one in more.items() if one}, "missing": self.missing_rule,
             "basis": self.basis, "turns": self.turns, "missing_turns": self.missing, "line": self.policy_line,

@@ -14,8 +14,8 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "robustcs"
 #: The floors, from the ground up: a room imports only from those before it, and from itself.
 FLOORS = (
-    "errors", "lazy", "version", "wording", "policy", "result", "overwrite_guard", "tempfiles", "database", "kept",
-    "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project",
+    "errors", "lazy", "version", "wording", "conversations", "policy", "result", "overwrite_guard", "tempfiles", "database",
+    "kept", "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project",
     "studies", "reporting", "cli", "api",
 )  # fmt: skip
 #: The parts of a study that the frame and the report load through the registry; they are data, read from above.

@@ -80,6 +80,9 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
         "help": "Random seed (default: 0)."}),
     "unit": ("Intervals and tests", {"type": click.Choice(["conversation", "turn"]),
         "help": "Sampling unit for confidence intervals and tests (default: conversation)."}),
+    "conversation": ("Intervals and tests", {"metavar": "none|pattern|FILE",
+        "help": "Where conversations come from (default: fields of the files, else turn ids such as 31_4). none: each turn is"
+        " its own. pattern: turn ids of any form that ends in a number. FILE: a table with columns turn and conversation."}),
     "format": ("Output", {"type": click.Choice(FORMATS),
         "help": "Output format (default: from the suffix of --output, else table). csv is safe for spreadsheets: an apostrophe"
         " precedes texts that a spreadsheet would run as formulas. raw-csv leaves texts unchanged."}),
@@ -129,8 +132,8 @@ SHARED: Mapping[str, click.Option] = {
 }
 #: Shared options that only --help-all shows.
 RARE = frozenset((
-    "strict", "trust", "traceback", "set", "jobs", "dask", "no_retrieve", "seed", "unit", "by", "order", "missing", "documents",
-    "answers", "gold", "scores",
+    "strict", "trust", "traceback", "set", "jobs", "dask", "no_retrieve", "seed", "unit", "conversation", "by", "order",
+    "missing", "documents", "answers", "gold", "scores",
 ))  # fmt: skip
 #: Command → its rarely used settings, which are keys of --set.
 SET: Mapping[str, Sequence[str]] = {

@@ -56,8 +56,10 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
       robustcs init --why
     """
     from robustcs.documents.files import write_text
+    from robustcs.project.conversations import conversations_among
     from robustcs.project.guess import explanation, guess, write_config
     from robustcs.project.marks import marks_in, told
+    from robustcs.project.reading import read_project
 
     if not Path(folder).is_dir():
         raise UsageError("no-folder", f"{folder}: no such folder", "name the folder with your files")
@@ -83,6 +85,9 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     if whose := told(marks_in(text)):
         mark = "delete the mark # by name of each that is right, or run robustcs check --accept"
         click.echo(harmless(f"{counted(whose.count(',') + 1, 'role')} by file name: {whose}; {mark}"))
+    if made.turns:
+        conversations = conversations_among(call.workspace(read_project(target)), made.turns)
+        click.echo(harmless(conversations.note or conversations.in_words))
     for path in made.told:
         click.echo(harmless(f"{path} is not used: {made.aside[path]}"))
     if made.aside:

@@ -10,9 +10,9 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
+from robustcs.conversations import Conversations
 from robustcs.inputs.paraphrases import CATEGORY, COLUMNS
 from robustcs.inputs.ratings import SHEET_CRITERIA
-from robustcs.inputs.turns import turn_depth
 from robustcs.lazy import pd
 
 #: Columns of a rating sheet between those of ECAsT and the criteria.
@@ -51,7 +51,7 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
-def files_of_testsets(sets: pd.DataFrame) -> dict[str, str]:
+def files_of_testsets(sets: pd.DataFrame, conversations: Conversations | None = None) -> dict[str, str]:
     """Return file name → content, for every set i of the table ``sets`` of a ``ParaphraseSets`` result.
 
     ``manual_i.tsv``, ``raw_i.tsv``
@@ -62,10 +62,11 @@ def files_of_testsets(sets: pd.DataFrame) -> dict[str, str]:
         For rewriters, in the form of ConversationQueryRewriter: ``input`` contains the raw turns of this set up to and
         including the turn itself; ``target`` is the manual text.
 
-    Turns without a position in a conversation (by their id) are only in the first two; the others need the position.
+    Turns without a place in a conversation (``conversations``; default: by their ids) are only in the first two.
     """
     files = {}
-    in_conversation = any(turn_depth(turn) is not None for turn in sets["turn"])
+    known = conversations or Conversations.from_ids(sets["turn"])
+    in_conversation = any(known.depth(turn) is not None for turn in sets["turn"])
     for number, part in sets.groupby("set"):
         for kind in ("manual", "raw"):
             files[f"{kind}_{number}.tsv"] = "".join(
@@ -76,7 +77,7 @@ def files_of_testsets(sets: pd.DataFrame) -> dict[str, str]:
         topics: dict[str, list[dict[str, object]]] = {}
         records = []
         for row in part.itertuples():
-            if turn_depth(row.turn) is None:
+            if known.depth(row.turn) is None:
                 continue
             topic, _, depth = row.turn.rpartition("_")
             texts = {"raw_utterance": row.raw, "manual_rewritten_utterance": row.manual}

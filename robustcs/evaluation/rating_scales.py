@@ -10,7 +10,7 @@ from robustcs.inputs.ratings import Rating
 from robustcs.inputs.text import number_of
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.result import count, score, share, table, text
 from robustcs.statistics.agreement import (
     LEVELS,
@@ -82,11 +82,11 @@ def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
     return Scale(criterion, tuple(ordered), numbers_of, counts, tuple(turn for turn, _ in keys))
 
 
-def rating_units(scales: Sequence[Scale], unit: Unit) -> dict[str, Units]:
+def rating_units(scales: Sequence[Scale], by: Grouping) -> dict[str, Units]:
     """Return criterion → the sampling units of its items with at least two ratings."""
     return {
         scale.criterion: units_of_items(
-            [turn for turn, raters in zip(scale.turns, scale.counts.sum(axis=1), strict=True) if raters >= 2], "item", unit
+            [turn for turn, raters in zip(scale.turns, scale.counts.sum(axis=1), strict=True) if raters >= 2], "item", by
         )
         for scale in scales
     }

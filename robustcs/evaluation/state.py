@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from robustcs.conversations import Places
 from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.kept import sealed_text
 
@@ -108,6 +109,8 @@ class State:
         Number of turns that at least one system misses.
     formulations, groups
         Names of the formulations, and the groups by name.
+    conversations
+        Turn → its conversation and its place there, if they come from fields of files.
     """
 
     name: str
@@ -119,8 +122,17 @@ class State:
     missing: int
     formulations: Sequence[str] = ()
     groups: Mapping[str, GroupState] = field(default_factory=dict)
+    conversations: Places = field(default_factory=dict)
+
+    @property
+    def turns(self) -> list[str]:
+        """All turns with a score."""
+        every = (turn for system in self.systems.values() for scores in system.scores.values() for turn in scores)
+        return list(dict.fromkeys(every))
 
     def to_json(self) -> str:
         """Return the state as JSON; :func:`robustcs.project.state.read_state` reads it."""
         content = {**vars(self), "systems": {name: vars(system) for name, system in self.systems.items()}}
+        if not self.conversations:
+            del content["conversations"]
         return sealed_text(FORMAT, content) + "\n"

@@ -19,7 +19,7 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN, RowProblems
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Fields, by_field, find_column, named, read_rows, text_of
-from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 
 #: The columns to read, in any letter case, with words joined by a space or by ``_``.
 COLUMNS = ("TURN_ID", "MANUAL PARAPHRASE", "RAW PARAPHRASE")
@@ -53,9 +53,8 @@ class Paraphrases(dict[str, tuple[Paraphrase, ...]]):
 def read_paraphrases(path: StrPath) -> Paraphrases:
     """Return the paraphrases of every turn.
 
-    Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id or (ECAsT) one without a
-    place in the conversation, an empty paraphrase, a quote that is not closed, a value of ``valid`` that is neither true nor
-    false; or if columns or rows are missing.
+    Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id, an empty paraphrase, a quote
+    that is not closed, a value of ``valid`` that is neither true nor false; or if columns or rows are missing.
     """
     refuse_other_kinds(path, "paraphrases")
     problems = RowProblems(path, "paraphrases")
@@ -73,11 +72,8 @@ def read_paraphrases(path: StrPath) -> Paraphrases:
             invalid += 1
         elif valid not in ("true", "1"):
             problems.add(line, f"valid is {valid!r}", "write True or False", "not-a-flag")
-        elif labelled and not turn:
+        elif not turn:
             problems.skip(line, "no turn id", "complete the row or delete it", "no-turn-id")
-        elif not labelled and turn_depth(turn) is None:
-            what = f"turn id {turn!r} contains no place in a conversation" if turn else "no turn id"
-            problems.skip(line, what, "write TOPIC_DEPTH, such as 31_4", "no-turn-id")
         elif lacking:
             found = f"turn {turn}: empty {needed[lacking][0]}"
             problems.skip(line, found, "write the text or delete the row", "empty-text")

@@ -36,6 +36,7 @@ from robustcs.inputs.paths import shown
 from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.answer_support import Passages, Program, Said, top_passages
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import AnswerFiles
 from robustcs.project.requirements import grid
 from robustcs.project.workspace import Workspace
@@ -214,7 +215,8 @@ class AnswerInputs:
             count_turns(expected, own[expected], "zero")
         kept = count_turns(every, own[every], policy.missing)
         self.notes += kept.notes
-        return list(kept.names), Evaluated(policy, "coverage", len(kept.names), int(kept.lacking.sum()))
+        return list(kept.names), Evaluated(policy, "coverage", len(kept.names), int(kept.lacking.sum()),
+                                           conversations=conversations_of(self.workspace, kept.names))  # fmt: skip
 
     # ------------------------------------------------------------ passages of answers
 

@@ -14,6 +14,7 @@ from robustcs.inputs.file_formats import RAG_RUN
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.families import (
     Family,
@@ -66,7 +67,9 @@ def guess(path: Path) -> Proposal:
     made = look_through(path)
     guess_studies(made)
     qrels = choose_judgments(made)
-    _Systems(made, qrels).place()
+    systems = _Systems(made, qrels)
+    systems.place()
+    made.turns = sorted(systems.turns, key=turn_sort_key)
     for kind in ("paraphrases", "collection"):
         files = made.of(kind)  # type: ignore[arg-type]
         if files:

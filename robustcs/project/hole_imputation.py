@@ -20,6 +20,7 @@ from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import Answered, Expected, Turns, answered_by_turns, count_turns, strangers
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
+from robustcs.project.conversations import grouping_of
 from robustcs.project.model import Project
 from robustcs.project.open_questions import comparable_groups
 from robustcs.project.workspace import Workspace
@@ -151,7 +152,7 @@ def fill(
     pool, project = builder.build(), workspace.project
     kept = set(turns)
     counted = np.array([turn in kept for turn in pool.turns])
-    units = units_of([turn for turn in pool.turns if turn in kept], project.policy.unit)
+    units = units_of([turn for turn in pool.turns if turn in kept], grouping_of(workspace, pool.turns))
     sources = run_sources(project, pool.names)
     grades = pool.grades(workspace.qrels)
     return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, sources, check)

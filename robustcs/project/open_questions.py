@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from robustcs.conversations import Conversations
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.grid import parse_cell
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN, Group
@@ -17,6 +19,7 @@ from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import text_lines
 from robustcs.inputs.texts import Samples, TextFile
 from robustcs.overwrite_guard import refuse_outside
+from robustcs.project.conversations import conversations_among
 from robustcs.project.model import Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.retrieval.settings import RetrievalSettings
@@ -93,6 +96,8 @@ class System:
         The run that answers the turns that are not ``open``.
     cell
         Whether it is a cell of the grid, named ``WORDING/RANKER``.
+    conversations
+        The conversations of ``raw`` texts, whose earlier turns a rewriter sees.
     """
 
     name: str
@@ -104,6 +109,7 @@ class System:
     run: Path | None = None
     kept: Path | None = None
     cell: bool = False
+    conversations: Conversations | None = None
 
     @property
     def base(self) -> str:
@@ -132,11 +138,14 @@ def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
             role: Role = "original" if raw else "human"
             texts = file.texts(role, source.column)
             workspace.remember(f"{name} texts", source.path, len(texts))
-            found.append(_system(maker, name, texts, project.runs.get(name), raw))
+            known = conversations_among(workspace, texts) if raw else None
+            found.append(_system(maker, name, texts, project.runs.get(name), raw, conversations=known))
             if samples:
-                found += _further_samples(maker, name, file.samples(role, source.column), (), raw)
+                found += _further_samples(maker, name, file.samples(role, source.column), (), known)
     if wants_original_rewritten(project) and workspace.texts.get("original"):
-        found.append(_system(maker, ORIGINAL_REWRITTEN, workspace.texts["original"], None, True))
+        texts = workspace.texts["original"]
+        known = conversations_among(workspace, texts)
+        found.append(_system(maker, ORIGINAL_REWRITTEN, texts, None, True, conversations=known))
     return found
 
 
@@ -154,27 +163,40 @@ def cells_of(workspace: Inputs) -> dict[str, list[System]]:
     for ranker in settings.rankers:
         maker = Maker(settings.of_ranker(ranker))
         missing = [one for one in wordings if (one.name, ranker) not in given]
-        cells = [_system(maker, f"{one.name}/{ranker}", one.texts, None, one.raw) for one in missing]
+        cells = [
+            _system(maker, f"{one.name}/{ranker}", one.texts, None, one.raw, conversations=one.conversations) for one in missing
+        ]
         found[ranker] = [replace(cell, cell=True) for cell in cells]
     return found
 
 
 def _further_samples(
-    maker: Maker | None, name: str, samples: Mapping[str, Samples], runs: Sequence[Path], raw: bool = False
+    maker: Maker | None, name: str, samples: Mapping[str, Samples], runs: Sequence[Path], raw: Conversations | None = None
 ) -> list[System]:
-    """Return the second and further samples of a system, each with the turns for which it has a text."""
+    """Return the second and further samples of a system, each with the turns for which it has a text.
+
+    ``raw``: the conversations of texts that are rewritten before retrieval.
+    """
     found = []
     for place in range(1, max(map(len, samples.values()), default=1)):
         texts = {turn: texts[place] for turn, texts in samples.items() if any(texts[place : place + 1])}
         run = runs[place - 1] if place <= len(runs) else None
-        found.append(_system(maker, f"{name}.{place + 1}", texts, run, raw, place + 1))
+        found.append(_system(maker, f"{name}.{place + 1}", texts, run, raw is not None, place + 1, raw))
     return found
 
 
-def _system(maker: Maker | None, name: str, texts: Mapping[str, str], given: Path | None, raw: bool, sample: int = 1) -> System:
-    checksums = text_checksums(texts, raw)
+def _system(
+    maker: Maker | None,
+    name: str,
+    texts: Mapping[str, str],
+    given: Path | None,
+    raw: bool,
+    sample: int = 1,
+    conversations: Conversations | None = None,
+) -> System:
+    checksums = text_checksums(texts, raw, conversations)
     changed = list(texts) if given is None else changed_since(given, checksums)
-    system = System(name, texts, given, tuple(changed), raw, sample, kept=given)
+    system = System(name, texts, given, tuple(changed), raw, sample, kept=given, conversations=conversations)
     if given is not None and not changed:
         return replace(system, run=given)
     run = None if maker is None else maker.run_path(name)
@@ -256,10 +278,15 @@ def retrievable(workspace: Inputs, samples: bool = False) -> list[System]:
     return [system for system in systems_of(workspace, samples) if system.base not in scored]
 
 
-def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str]], raw: Collection[str] = ()) -> list[str]:
+def changed_texts(
+    runs: Mapping[str, Path],
+    texts: Mapping[str, Mapping[str, str]],
+    raw: Mapping[str, Conversations | None] = MappingProxyType({}),
+) -> list[str]:
     """Return notes on texts that changed after their run was made, and on runs that were replaced since their import.
 
-    ``runs``: system → file; ``texts``: system → turn → text; ``raw``: systems whose texts are rewritten before retrieval.
+    ``runs``: system → file; ``texts``: system → turn → text; ``raw``: the conversations of systems whose texts are
+    rewritten before retrieval.
     """
     notes = []
     for name in runs.keys() & texts.keys():
@@ -272,7 +299,7 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
             continue
         changed: list[str] = []
         with suppress(InputError):  # reading an edited run reports it
-            changed = changed_since(run, text_checksums(texts[name], name in raw))
+            changed = changed_since(run, text_checksums(texts[name], name in raw, raw.get(name)))
         for file in replaced:
             where = f"{sidecar_path(file)} describes other content of {file.name}"
             notes.append(f"{where}; update it with robustcs retrieve --set record=true")
@@ -305,7 +332,7 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
     for system in systems_of(workspace):
         if system.given is None:
             continue
-        checksums = text_checksums(system.texts, system.raw)
+        checksums = text_checksums(system.texts, system.raw, system.conversations)
         for run in parts_of(system.given):
             answered = {line.split(None, 1)[0] for _, line in text_lines(run) if line.strip() and line[0] != "#"}
             texts = {turn: one for turn, one in checksums.items() if turn in answered}

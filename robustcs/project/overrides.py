@@ -9,13 +9,14 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from robustcs.conversations import NONE, PATTERN
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
 from robustcs.inputs.paths import IRDS_PREFIX, located, pooled
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of
 from robustcs.project.model import STUDY_TABLES, Project, TextSource, answer_files, parse_role, parse_text_source
-from robustcs.project.sources import BY_NAME, SOURCES, Source, mapping_of, settings_of, several
+from robustcs.project.sources import BY_NAME, SOURCES, Source, mapping_of, settings_of, several, text_of
 
 #: Other names of keys, mostly the singular of keys that accept several values; both are accepted.
 SINGULARS = {"metric": "metrics", "threshold": "thresholds", "run": "runs", "judge": "judges",
@@ -69,9 +70,11 @@ def _unknown(key: str, known: Collection[str]) -> UsageError:
     return UsageError("no-such-input", f"no input is named {key!r}", f"{meant}help(robustcs.open_project) lists them")
 
 
-def with_policy(policy: EvaluationPolicy, key: str, value: Any) -> EvaluationPolicy:
-    """Return a policy with another value. Raises :class:`UsageError` for an invalid one."""
+def with_policy(policy: EvaluationPolicy, key: str, value: Any, folder: Path = Path()) -> EvaluationPolicy:
+    """Return a policy with another value; files are relative to ``folder``. Raises :class:`UsageError` for an invalid one."""
     setting = settings_of("policy").get(key)
+    if key == "conversation" and value not in ("", NONE, PATTERN):
+        value = located(text_of(key, os.fspath(value) if isinstance(value, os.PathLike) else value), folder)
     change: dict[str, Any] = {key: setting.checked(value) if setting else value}
     return replace(policy, **change)
 

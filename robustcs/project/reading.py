@@ -240,7 +240,7 @@ class _Reader:
     def _policy(self, table: _Table) -> EvaluationPolicy:
         policy = EvaluationPolicy()
         for key in _keys(EvaluationPolicy):
-            policy = self._checked(table, key, partial(with_policy, policy, key)) or policy
+            policy = self._checked(table, key, partial(with_policy, policy, key, folder=self.folder)) or policy
         return policy
 
     def _known(self, table: _Table, keys: tuple[str, ...]) -> None:

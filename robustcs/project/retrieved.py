@@ -121,7 +121,7 @@ class Retrieval:
         for system in self.systems:
             if system.open:
                 settings = self.settings if system.raw else replace(self.settings, rewriter=None)
-                rewritten, empty = rewrite(settings, system.texts, self.workspace.track)
+                rewritten, empty = rewrite(settings, system.texts, self.workspace.track, system.conversations)
                 if empty:
                     kept = f"the rewriter returned an empty text for {turns_in_words(empty)} of {system.name}"
                     self.tell(f"{kept}; the text is searched without rewriting")
@@ -207,7 +207,10 @@ class Retrieval:
         by = {"index": self.ranker.checksum, "software": self.ranker.software} if system.open or there is None else there.made
         made = {**by, **self.maker.makes(system.raw, system.given), "index": by["index"]}
         checksum = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        write_text(sidecar_path(path), Sidecar(checksum, text_checksums(system.texts, system.raw), made).as_text())
+        write_text(
+            sidecar_path(path),
+            Sidecar(checksum, text_checksums(system.texts, system.raw, system.conversations), made).as_text(),
+        )
         empty = [turn for turn, key in self._keys(system).items() if not self._rankings[key][0]]
         if empty:
             self.tell(f"no passages found for {turns_in_words(empty)} of {system.name}")
@@ -280,7 +283,7 @@ class Retrieval:
         if others := self.store.others(digest(question)):
             return min((self._differences(*other) for other in others), key=len)
         there = read_sidecar(system.given or self.maker.run_path(system.name))
-        checksums = text_checksums(system.texts, system.raw)
+        checksums = text_checksums(system.texts, system.raw, system.conversations)
         if there is not None and turn in there.texts and there.changed({turn: checksums[turn]}):
             return "its text changed after the run was made, and the new text was never retrieved"
         return "the question was never retrieved"

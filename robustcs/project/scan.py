@@ -90,6 +90,8 @@ class Proposal:
         Sentences on other files that could have a role.
     grid
         Runs whose names alone suggest that they cross wordings with rankers, WORDING/RANKER → file.
+    turns
+        The project's turns, if any file of rankings, scores or texts tells them.
     """
 
     folder: Path
@@ -102,6 +104,7 @@ class Proposal:
     marks: list[Mark] = field(default_factory=list)
     offered: list[str] = field(default_factory=list)
     grid: dict[str, str | list[str]] = field(default_factory=dict)
+    turns: Sequence[str] = ()
 
     def of(self, *kinds: Kind) -> list[Found]:
         """Return the undecided files of these kinds; files that are primarily of another kind come last."""

@@ -39,6 +39,7 @@ from robustcs.evaluation.turns import (
 from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.trec_lines import measure_columns
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Formulation
 from robustcs.project.reader import Inputs
 from robustcs.result import Evaluated
@@ -135,6 +136,7 @@ def score(
         own_turns=own,
         unscored=int(turns.unscored.sum()),
         few=few,
+        conversations=conversations_of(inputs, expected.turns, [file.path for file in files if file.kind != "runs"]),
     )
     return [frame.take(turns.counted) for frame in frames], evaluated
 

@@ -11,7 +11,7 @@ from robustcs.inputs.objects import is_records
 from robustcs.project.overrides import file_of
 from robustcs.project.sources import several
 from robustcs.project.workspace import Workspace
-from robustcs.result import Basis
+from robustcs.result import Evaluated
 from robustcs.slicing import BY_TEXTS, TEXTS, WORDS
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.wording import some_of
@@ -24,12 +24,14 @@ def slicings(
     workspace: Workspace,
     turns: Sequence[str],
     asked: Any,
-    basis: Basis = "runs",
+    evaluated: Evaluated,
     offered: Sequence[str] = (),
     always: Sequence[str] = (),
 ) -> tuple[tuple[Slicing, ...], tuple[str, ...]]:
     """Return the slicings of ``turns``, and notes on them.
 
+    evaluated
+        The basis of the scores, and the conversations.
     asked
         One or several words of :data:`~robustcs.slicing.words.WORDS` or TSV files (or Python objects in their place), or None.
     offered
@@ -52,7 +54,7 @@ def slicings(
             raise UsageError("no-such-slicing", found, f"name a file, or choose from {', '.join(WORDS)}")
         read = workspace.slices(file)
         if own := dict.fromkeys(set().union(*read.values()), ""):
-            workspace.refuse_strangers([(file, own)], turns, basis)
+            workspace.refuse_strangers([(file, own)], turns, evaluated.basis)
         for column, values in read.items():
             known = columns.setdefault(column, {})
             if twice := [turn for turn in values if turn in known]:
@@ -60,13 +62,13 @@ def slicings(
                 raise UsageError("repeated-slices", found, "keep each turn in one file only, or rename the column")
             known |= values
     of_texts = any(word in (*BY_TEXTS, TEXTS) for word in (*words, *offered))
-    texts = workspace.texts_of(turns, basis) if of_texts else {}
-    return turn_slicings(words, turns, texts, columns, offered)
+    texts = workspace.texts_of(turns, evaluated.basis) if of_texts else {}
+    return turn_slicings(words, turns, texts, columns, offered, evaluated.conversations)
 
 
-def searched(workspace: Workspace, turns: Sequence[str], cut: Sequence[Slicing], basis: Basis = "runs") -> tuple[Slicing, ...]:
+def searched(workspace: Workspace, turns: Sequence[str], cut: Sequence[Slicing], evaluated: Evaluated) -> tuple[Slicing, ...]:
     """Return the slicings to search: ``cut``, else :data:`SEARCHED`. Raises :class:`UsageError` if there is none."""
-    found = tuple(cut) or slicings(workspace, turns, None, basis, SEARCHED)[0]
+    found = tuple(cut) or slicings(workspace, turns, None, evaluated, SEARCHED)[0]
     if not any(one.slices for one in found):
         why = "--find-slices has nothing to search: neither turn ids nor texts split these turns"
         raise UsageError("no-slices", why, "add properties with --slices FILE, or texts with --rewrites original=FILE")

@@ -32,6 +32,7 @@ from robustcs.kept import typed, unsealed
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.answer_support import MadeOf
 from robustcs.project.answered import AnswerInputs
+from robustcs.project.conversations import conversations_of
 from robustcs.project.scoring import DEFAULT_MEASURES, ScoredFile, file_of, score_files
 from robustcs.project.text_run_match import digest
 from robustcs.project.workspace import Workspace
@@ -43,10 +44,11 @@ STATE = ".kept/state.json"
 def read_state(path: Path) -> State:
     """Read the state of a report. Raises :class:`InputError` if the file is not a state, or was changed."""
     try:
-        state: State = typed(unsealed(FORMAT, read_json(path)), State)
+        state: State = typed({"conversations": {}, **unsealed(FORMAT, read_json(path))}, State)
         policy = dict(state.policy)
         typed(policy.pop("line", None), str)
-        typed({**policy, "strict": False}, EvaluationPolicy)  # strict is not stored, since it changes no score
+        typed(policy.pop("conversation", ""), str)  # here also the name of a file
+        typed({**policy, "conversation": "", "strict": False}, EvaluationPolicy)  # strict changes no score
         for text in state.thresholds:
             parse_threshold(text)
         for name, system in state.systems.items():
@@ -139,7 +141,8 @@ def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> 
         formulations=list(parts),
         groups={name: {"baseline": one.baseline, "sets": list(one.sets)} for name, one in project.groups.items()},
     )
-    return state, runs
+    places = conversations_of(workspace, state.turns).places
+    return replace(state, conversations={turn: places[turn] for turn in state.turns if turn in places}), runs
 
 
 def _of_answers(workspace: Workspace) -> dict[str, SystemState]:

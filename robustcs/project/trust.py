@@ -22,7 +22,7 @@ from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.qrels import FAR, Qrels
 from robustcs.inputs.readings import Skipped
 from robustcs.inputs.text import HEAD
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.project.marks import Mark, told
 from robustcs.project.model import Project, paths_of
 from robustcs.result import Evaluated
@@ -176,9 +176,9 @@ def limits_of_rows(skipped: Mapping[tuple[str, str], Skipped]) -> list[Limit]:
     ]
 
 
-def limits_of_turns(turns: Sequence[str], unit: Unit) -> list[Limit]:
+def limits_of_turns(turns: Sequence[str], by: Grouping) -> list[Limit]:
     """Return limits from the number of sampling units among ``turns``."""
-    units = units_of(turns, unit)
+    units = units_of(turns, by)
     return _limits_of_units(units.kind, units.count, units.note) if turns else []
 
 

@@ -15,6 +15,7 @@ from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
 from robustcs.inputs.readings import reading_once
+from robustcs.project.conversations import with_fields
 from robustcs.project.model import Project, needs, only, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
@@ -73,6 +74,7 @@ def make_report(
     """
     store = store or Store(None)
     protect_inputs(project)
+    project = with_fields(project)
     source_date()  # an invalid date is an error before the work, not after it
     names = Names(folder)
     every = {question.name: question for question in questions(project)}

@@ -47,7 +47,8 @@ from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.readings import read_once
-from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import ROLES, Project, measures
 from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
@@ -81,6 +82,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold, *responses.values())
     chosen = scored[:MOST_TURNS] + sorted(others - set(scored), key=turn_sort_key)[: max(0, MOST_TURNS - len(scored))]
     chosen.sort(key=turn_sort_key)
+    conversations = conversations_of(workspace, chosen)
     labels, cuts, scores, bins = _scores(compared, names)
     every = names + [name for name in systems if name not in names]
     measured = list(next(iter(systems.values()))) if systems else []
@@ -97,7 +99,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     for turn in chosen:
         entry: dict[str, Any] = {
             "turn": turn,
-            "topic": conversation(turn),
+            "topic": conversations.of(turn),
             "texts": [texts.get(name, {}).get(turn) for name in names],
             "scores": [[values.get((name, turn)) for name in every] for values in scores],
             "bins": [values.get(turn, "") for values in bins],

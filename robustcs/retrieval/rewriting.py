@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from robustcs.conversations import Conversations
 from robustcs.errors import NotInstalledError, UsageError, input_error
 from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.texts import read_texts
-from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.programs.runner import Asking, Track, ask_kept
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
 from robustcs.retrieval.store import Ranking, normalised
@@ -26,18 +27,18 @@ from robustcs.wording import counted, some_of
 _PATIENCE = 86_400.0
 
 
-def history(texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return turn → the texts of the earlier turns of its conversation, in order."""
-    earlier: dict[str, list[str]] = {}
-    found = {}
-    for turn in sorted(texts, key=turn_sort_key):
-        known = earlier.setdefault(conversation(turn) if turn_depth(turn) else turn, [])
-        found[turn] = list(known)
-        known.append(texts[turn])
-    return {turn: found[turn] for turn in texts}
+def history(texts: Mapping[str, str], conversations: Conversations | None = None) -> dict[str, list[str]]:
+    """Return turn → the texts of the earlier turns of its conversation, in order.
+
+    ``conversations``: those of the project; default: those that the ids of ``texts`` show.
+    """
+    found = (conversations or Conversations.from_ids(texts)).earlier(sorted(texts, key=turn_sort_key))
+    return {turn: [texts[one] for one in found[turn]] for turn in texts}
 
 
-def rewrite(settings: RetrievalSettings, texts: Mapping[str, str], track: Track) -> tuple[dict[str, str], list[str]]:
+def rewrite(
+    settings: RetrievalSettings, texts: Mapping[str, str], track: Track, conversations: Conversations | None = None
+) -> tuple[dict[str, str], list[str]]:
     """Return turn → the question to search, from the ``rewriter`` of the settings, and the turns that kept their text.
 
     A turn keeps its text if the rewriter returns only white space.
@@ -45,7 +46,7 @@ def rewrite(settings: RetrievalSettings, texts: Mapping[str, str], track: Track)
     Raises :class:`UsageError` for a table without some turns, :class:`InputError` for a path that is neither table nor model,
     :class:`NotInstalledError` for a model without torch and transformers.
     """
-    rewriter, before = settings.rewriter, history(texts)
+    rewriter, before = settings.rewriter, history(texts, conversations)
     if rewriter in CONTEXT:
         most = None if rewriter == "previous" else 1
         found = {turn: " ".join([*before[turn][:most], text]) for turn, text in texts.items()}

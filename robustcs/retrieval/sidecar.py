@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from robustcs.conversations import Conversations
 from robustcs.errors import input_error
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import parts_of, sidecar_path
@@ -51,7 +52,7 @@ class Sidecar:
         return [turn for turn, checksum in texts.items() if self.texts.get(turn) != checksum]
 
 
-def text_checksums(texts: Mapping[str, str], raw: bool) -> dict[str, str]:
+def text_checksums(texts: Mapping[str, str], raw: bool, conversations: Conversations | None = None) -> dict[str, str]:
     """Return turn → SHA-256 of its normalised text; ``raw`` texts include the earlier turns, as a rewriter sees them."""
     from robustcs.programs.models import SEPARATOR
     from robustcs.retrieval.rewriting import history
@@ -59,7 +60,7 @@ def text_checksums(texts: Mapping[str, str], raw: bool) -> dict[str, str]:
 
     if not raw:
         return {turn: digest(text) for turn, text in texts.items()}
-    before = history(texts)
+    before = history(texts, conversations)
     return {turn: digest(SEPARATOR.join([*before[turn], text])) for turn, text in texts.items()}
 
 

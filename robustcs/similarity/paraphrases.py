@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from robustcs.conversations import Conversations
 from robustcs.inputs.paraphrases import Paraphrase
-from robustcs.inputs.turns import conversation
 from robustcs.lazy import pd
 from robustcs.result import count, table, text
 from robustcs.wording import counted
@@ -177,14 +177,14 @@ def _keys(row: Paraphrase) -> tuple[tuple[str, str], ...]:
     return tuple((kind, text_key(getattr(row, kind))) for kind in KINDS)
 
 
-def sets_table(drawn: Mapping[str, Sequence[Paraphrase]], sets: int) -> pd.DataFrame:
-    """Return the table :data:`SETS`; ``drawn`` is in natural order, so earlier turns of a conversation come first."""
+def sets_table(
+    drawn: Mapping[str, Sequence[Paraphrase]], sets: int, conversations: Conversations | None = None
+) -> pd.DataFrame:
+    """Return the table :data:`SETS`; ``drawn`` is in natural order. ``conversations``: default: those that the ids show."""
+    earlier = (conversations or Conversations.from_ids(drawn)).earlier(drawn)
     found = []
     for number in range(sets):
-        so_far: dict[str, list[str]] = {}
         for turn, rows in drawn.items():
-            row = rows[number]
-            history = so_far.setdefault(conversation(turn), [])
-            found.append((number + 1, turn, row.manual, row.raw, list(history), row.line, row.category))
-            history.append(row.raw)
+            row, history = rows[number], [drawn[one][number].raw for one in earlier[turn]]
+            found.append((number + 1, turn, row.manual, row.raw, history, row.line, row.category))
     return SETS.frame(found)

@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from robustcs.conversations import Conversations
 from robustcs.errors import UsageError
-from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.similarity.function_words import (
     AUXILIARIES,
     CONNECTING,
@@ -70,18 +71,19 @@ def name_kept(text: str, human: str) -> str:
     return "kept" if named <= {word.removesuffix("'s") for word in plain_words(text)} else "lost"
 
 
-def topic_shifts(texts: Mapping[str, str]) -> dict[str, str]:
+def topic_shifts(texts: Mapping[str, str], conversations: Conversations | None = None) -> dict[str, str]:
     """Return turn → ``first``, ``stays``, ``returns`` or ``shifts``, by the content words shared with earlier questions.
 
     A turn ``stays`` if it shares a word with the previous question, ``returns`` if only with an earlier one, and ``shifts`` if
     with none. Words are compared without case, genitive and plural s. ``texts``: all known texts, evaluated or not, preferably
-    self-contained ones. Turns whose id does not contain their place in the conversation are excluded.
+    self-contained ones. Turns without a known place in a conversation are excluded.
     """
+    conversations = conversations or Conversations.from_ids(texts)
     by_conversation: dict[str, list[tuple[int, str]]] = {}
     for turn in texts:
-        depth = turn_depth(turn)
+        depth = conversations.depth(turn)
         if depth is not None:
-            by_conversation.setdefault(conversation(turn), []).append((depth, turn))
+            by_conversation.setdefault(conversations.of(turn), []).append((depth, turn))
     found = {}
     for turns in by_conversation.values():
         earlier: list[set[str]] = []
@@ -160,6 +162,7 @@ def turn_slicings(
     texts: Texts,
     columns: Mapping[str, Mapping[str, str]],
     offered: Sequence[str] = (),
+    conversations: Conversations | None = None,
 ) -> tuple[tuple[Slicing, ...], tuple[str, ...]]:
     """Return the requested slicings, then one for each of ``columns``, and notes.
 
@@ -171,14 +174,17 @@ def turn_slicings(
         Column of a user's file → turn → value. A column replaces a property of the same name.
     offered
         Properties that are used if ids and texts provide them, before the requested ones.
+    conversations
+        The conversations of the project; None: those that the ids of ``turns`` show.
 
     Raises :class:`UsageError` for a requested property of texts that are missing.
     """
+    known = conversations or Conversations.from_ids(turns)
     if_told = _words(offered)
     found: dict[tuple[str, str], Slicing] = {}
     lacking: list[str] = []
     for name in dict.fromkeys((*if_told, *_words(asked))):
-        made = _by_ids(name, turns) if name in BY_IDS else _by_texts(name, turns, texts)
+        made = _by_ids(name, turns, known) if name in BY_IDS else _by_texts(name, turns, texts, known)
         found |= {(one.name, one.system): one for one in made if one.slices}
         if not any(one.slices for one in made):
             lacking.append(name)
@@ -221,11 +227,11 @@ def _refuse_unknown(lacking: Sequence[str], asked: Sequence[str], found: Mapping
         raise UsageError("no-texts", f"no slices by {named[0]}: {why}", advice)
 
 
-def _by_ids(name: str, turns: Sequence[str]) -> list[Slicing]:
+def _by_ids(name: str, turns: Sequence[str], conversations: Conversations) -> list[Slicing]:
     if name == "conversation":
-        values = {turn: conversation(turn) for turn in turns}
+        values = {turn: conversations.of(turn) for turn in turns}
         return [slicing(name, turns, values if len(set(values.values())) < len(turns) else {})]
-    depths = {turn: depth for turn in turns if (depth := turn_depth(turn)) is not None}
+    depths = {turn: depth for turn in turns if (depth := conversations.depth(turn)) is not None}
     if name == "depth":
         return [slicing(name, turns, {turn: str(depth) for turn, depth in depths.items()})]
     return [slicing(name, turns, {turn: "first" if depth == 1 else "later" for turn, depth in depths.items()})]
@@ -236,10 +242,10 @@ _OF_ONE_TEXT: dict[str, Callable[[str], str]] = {
 }  # fmt: skip
 
 
-def _by_texts(name: str, turns: Sequence[str], texts: Texts) -> list[Slicing]:
+def _by_texts(name: str, turns: Sequence[str], texts: Texts, conversations: Conversations) -> list[Slicing]:
     original, human = texts.get("original", {}), texts.get("human", {})
     if name == "shift":
-        return [slicing(name, turns, topic_shifts({**original, **human}))]
+        return [slicing(name, turns, topic_shifts({**original, **human}, conversations))]
     if name == "name":
         made = []
         for system, own in texts.items():

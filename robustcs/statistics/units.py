@@ -6,38 +6,24 @@ often. So this package works on sums over units.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.errors import UsageError
-from robustcs.inputs.turns import conversation
-from robustcs.policy import Unit
+from robustcs.conversations import Conversations
+from robustcs.policy import Grouping
 from robustcs.result import Evaluated
 from robustcs.statistics import Codes, Floats
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.wording import counted
 
-#: Turn ids whose conversations share a topic: iKAT's ``1-2_3`` (topic, conversation, turn), CAsT 2022's ``132_1-3``.
-_SHARED_TOPIC = re.compile(r"([0-9]+)(?:-[0-9]+_|_[0-9]+-)[0-9]+")
-
 
 def resampled(generator: np.random.Generator, units: int, count: int) -> Floats:
     """Return float64[B, K]: how often each of K units is in each of B = ``count`` resamples of K units with replacement."""
     return generator.multinomial(units, np.full(units, 1 / units), size=count).astype(np.float64)
-
-
-def unit_of(turn_id: str) -> str:
-    """Return the conversation or topic of a turn: ``31`` for ``31_4``, ``hash`` for ``hash<::>4``, or else the id itself.
-
-    Conversations on one topic form one unit, because their questions are related: ``132`` for ``132_1-3``, ``1`` for ``1-2_3``.
-    """
-    found = _SHARED_TOPIC.fullmatch(turn_id)
-    return found[1] if found else conversation(turn_id)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,42 +71,45 @@ class Units:
         return Units(self.kind, codes.astype(np.int64), tuple(self.labels[code] for code in different), self.note)
 
     def stated(self, evaluated: Evaluated) -> Evaluated:
-        """Return ``evaluated`` with these units in its policy line, and with a note if they are smaller than conversations."""
-        notes = (*evaluated.notes, self.note) if self.note else evaluated.notes
+        """Return ``evaluated`` with these units in its policy line.
+
+        Notes say why they are smaller than conversations, and which groups of turn ids could be larger units.
+        """
+        known = evaluated.conversations if evaluated.policy.unit != "turn" and self.kind == "turn" else None
+        notes = (*evaluated.notes, *filter(None, [self.note, known.note if known else ""]))
         return replace(evaluated, notes=notes, unit=self.kind, units=self.count, unit_note=self.note)
 
 
-def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[str, str] | None = None) -> Units:
+def units_of(turns: Sequence[str], by: Grouping = "conversation") -> Units:
     """Return the units of ``turns``: conversations (or topics) if there are at least five, otherwise turns, with a ``note``.
 
-    ``groups``: turn → conversation (a column of a slices file), instead of :func:`unit_of`. Raises :class:`UsageError` for a
-    turn that ``groups`` does not contain.
+    ``by``: the conversations of the project, ``turn`` to ignore conversations, or ``conversation`` for those that the ids of
+    ``turns`` show.
     """
-    if unit == "turn":
+    if by == "turn":
         return _single(turns)
-    if groups is not None and (lost := [turn for turn in turns if turn not in groups]):
-        raise UsageError("no-unit", f"turn {lost[0]} has no conversation ({len(lost)} such)", "assign one to every turn")
-    names = [unit_of(turn) if groups is None else groups[turn] for turn in turns]
-    found = _named(_larger(turns) if groups is None else "conversation", names)
-    if found.count == len(turns) and groups is None:
+    conversations = _decided(turns, by)
+    found = _named(conversations.kind(turns), [conversations.unit(turn) for turn in turns])
+    if found.count == len(turns):
         return _single(turns)
     return found if found.count >= LEAST_UNITS else _single(turns, _too_few("turn", counted(found.count, found.kind)))
 
 
-def units_of_items(turns: Sequence[str], noun: str, unit: Unit = "conversation") -> Units:
+def units_of_items(turns: Sequence[str], noun: str, by: Grouping = "conversation") -> Units:
     """Return the units of items that belong to ``turns``: one turn id per item, which may repeat or be empty if unknown.
 
     Units are conversations (or topics) if there are at least five, otherwise turns, otherwise the items, named ``noun``;
-    ``note`` states why they are not conversations. Items of one turn are correlated, as turns of one conversation are. With
-    ``unit`` ``turn``, conversations are ignored.
+    ``note`` states why they are not conversations. Items of one turn are correlated, as turns of one conversation are.
+    ``by``: see :func:`units_of`.
     """
     few = ""
-    names = {_larger(turns): [unit_of(turn) for turn in turns], "turn": list(turns)} if any(turns) else {}
+    conversations = _decided(turns, by)
+    names = {conversations.kind(turns): list(map(conversations.unit, turns)), "turn": list(turns)} if any(turns) else {}
     for kind, of_item in names.items():
         found = _named(kind, of_item)
         # ids without conversations, and turns with one item each, give no larger units
         told = found.count < (len(turns) if kind == "turn" else len(set(turns)))
-        if (kind != "turn" and unit == "turn") or not told:
+        if (kind != "turn" and by == "turn") or not told:
             continue
         if found.count >= LEAST_UNITS:
             return replace(found, note=_too_few(kind, few))
@@ -128,9 +117,8 @@ def units_of_items(turns: Sequence[str], noun: str, unit: Unit = "conversation")
     return _named(noun, list(map(str, range(len(turns)))), _too_few(noun, few))
 
 
-def _larger(turns: Sequence[str]) -> str:
-    """Return what :func:`unit_of` returns for ``turns``: a ``topic`` if ids contain topic and conversation."""
-    return "topic" if any(map(_SHARED_TOPIC.fullmatch, turns)) else "conversation"
+def _decided(turns: Sequence[str], by: Grouping) -> Conversations:
+    return by if isinstance(by, Conversations) else Conversations.from_ids(filter(None, turns))
 
 
 def _too_few(kind: str, few: str) -> str:

@@ -36,9 +36,9 @@ FORMULATIONS = ("qrels", "original", "qr", "human", "scores", "rewrites", "answe
 SYSTEMS = ("qrels", "original", "qr", "human", "runs", "rewrites")
 #: Shared options: scoring of runs.
 SCORING = ("metric", "relevance_level", "missing", "order", "depth", "documents", "jobs", "dask")
-#: Shared options: tables per collection, sampling unit, and random seed.
+#: Shared options: tables per collection, sampling unit and conversations, and random seed.
 BY = ("by",)
-UNIT = ("unit",)
+UNIT = ("unit", "conversation")
 SEED = ("seed",)
 
 

@@ -26,6 +26,7 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     assert answer.out.splitlines() == [
         "wrote robustcs.toml; review it, then run robustcs check",
         f"9 roles by file name: {BY_NAME}; delete the mark # by name of each that is right, or run robustcs check --accept",
+        "conversations from turn ids: 1_2 is turn 2 of conversation 1",
         "ignored 9 files; robustcs init --why lists them with reasons",
     ]
     checked = json.loads(in_copy("check --format json").out)

@@ -56,11 +56,11 @@ def test_what_csv_allows(tmp_path: Path) -> None:
 
 
 def test_all_bad_rows_together(tmp_path: Path) -> None:
-    text = HEADER + '1_1,a\n,b,c\nseven,b,c\n1_2,,c\n1_2,b, \n1_3,"b"x,c\n1_4,b,c,d\n1_5,b,c\n1_6,"b,c\n1_7,b,c\n'
+    text = HEADER + '1_1,a\n,b,c\n,b,c\n1_2,,c\n1_2,b, \n1_3,"b"x,c\n1_4,b,c,d\n1_5,b,c\n1_6,"b,c\n1_7,b,c\n'
     assert problem(tmp_path, text).splitlines() == [
         "P:2: 2 columns, but the header has 3; complete the row or delete it",
-        "P:3: no turn id; write TOPIC_DEPTH, such as 31_4",
-        "P:4: turn id 'seven' contains no place in a conversation; write TOPIC_DEPTH, such as 31_4",
+        "P:3: no turn id; complete the row or delete it",
+        "P:4: no turn id; complete the row or delete it",
         "P:5: turn 1_2: empty MANUAL PARAPHRASE; write the text or delete the row",
         "P:6: turn 1_2: empty RAW PARAPHRASE; write the text or delete the row",
         "P:7: not CSV (',' expected after '\"'); double the quotes inside a quoted text, and close the text",

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
+from robustcs.conversations import Conversations
 from robustcs.errors import InputError
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import identify
 from robustcs.inputs.texts import TextFile, read_samples, read_texts
-from robustcs.inputs.turns import turn_depth
-from robustcs.statistics.units import unit_of
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +47,9 @@ def test_ikat_topics(formats: Path, file: str, turns_name: str, raw: str, turns:
         assert read_texts(formats / "ikat" / file, "qr", name) == expected["original"]
     assert read_texts(formats / "ikat" / file, "qr", "manual") == expected["human"]
     assert len(original) == turns
-    assert {unit_of(turn) for turn in original} == {str(topic["number"]).split("-")[0] for topic in topics}
-    assert len({unit_of(turn) for turn in original}) == conversations
+    units = set(map(Conversations.from_ids(original).unit, original))
+    assert units == {str(topic["number"]).split("-")[0] for topic in topics}
+    assert len(units) == conversations
     with pytest.raises(InputError, match="no column 'rewritten_utterance'; the columns are: turn_id, "):
         read_texts(formats / "ikat" / file, "qr")
 
@@ -109,7 +109,8 @@ def test_mtrag_asks_the_last_that_was_said(formats: Path) -> None:
     )
     assert not any("|user|" in text for texts in (last, rewrite, whole, history) for text in texts.values())
     turn = "dd6b6ffd177f2b311abe676261279d2f<::>2"
-    assert (unit_of(turn), turn_depth(turn)) == ("dd6b6ffd177f2b311abe676261279d2f", 2)
+    known = Conversations.from_ids(last)
+    assert (known.unit(turn), known.depth(turn)) == ("dd6b6ffd177f2b311abe676261279d2f", 2)
     qrels = read_qrels(formats / "mtrag/clapnq_qrels_dev.tsv")
     rows = [line.split("\t") for line in (formats / "mtrag/clapnq_qrels_dev.tsv").read_text().splitlines()[1:]]
     documents = qrels.ids.texts()
@@ -117,7 +118,7 @@ def test_mtrag_asks_the_last_that_was_said(formats: Path) -> None:
             for turn, document, grade in zip(qrels.turn_codes, documents, qrels.grades, strict=True)]  # fmt: skip
     assert read == rows
     assert set(qrels.turns) == set(last)
-    assert len({unit_of(turn) for turn in qrels.turns}) == 29
+    assert len(set(map(Conversations.from_ids(qrels.turns).unit, qrels.turns))) == 29
 
 
 def test_original_texts_of_query_variations(formats: Path) -> None:

@@ -369,7 +369,8 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         ":8: unknown key 'runs' in [formulations.human]; choose from run, scores, rewrites, samples, answers",
         ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; choose from run, scores, rewrites, samples, answers",
         ":14: unknown key 'set' in [groups.a]; choose from baseline, sets",
-        ":4: unknown key 'level' in [policy]; choose from relevance_level, missing, order, depth, documents, unit, strict",
+        ":4: unknown key 'level' in [policy]; choose from relevance_level, "
+        "missing, order, depth, documents, unit, conversation, strict",
     ]
 
 

@@ -10,7 +10,7 @@ from robustcs.statistics.units import units_of
 
 
 def units(turns: int, conversations: int):  # type: ignore[no-untyped-def]
-    return units_of([f"{place % conversations}_{place}" for place in range(turns)])
+    return units_of([f"{place % conversations}_{place // conversations + 1}" for place in range(turns)])
 
 
 def test_the_limits_are_the_quantiles_at_the_limits_of_the_share_below() -> None:
@@ -46,7 +46,8 @@ def test_it_covers_what_it_says() -> None:
     for _ in range(trials):
         codes = np.repeat(np.arange(12), random.integers(5, 25, 12))
         noise = 0.6 * random.normal(size=12)[codes] + 0.8 * random.normal(size=len(codes))
-        some = units_of([f"{code}_{place}" for place, code in enumerate(codes)])
+        places = np.arange(len(codes)) - np.searchsorted(codes, codes) + 1
+        some = units_of([f"{code}_{place}" for code, place in zip(codes, places, strict=True)])
         found = median_estimate(np.exp(4 + noise), some)
         held += found.low <= np.exp(4) <= found.high
     assert 0.90 <= held / trials <= 0.98

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from robustcs.errors import UsageError
+from robustcs.conversations import Conversations
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import rank_run
@@ -16,29 +16,8 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import Evaluated, EvaluationPolicy
 from robustcs.statistics.means import mean_estimates
-from robustcs.statistics.units import unit_of, units_of, units_of_items
+from robustcs.statistics.units import units_of, units_of_items
 from tests.formulations import score_frame
-
-
-@pytest.mark.parametrize(
-    ("turn", "unit"),
-    [
-        ("31_4", "31"),  # CAsT 2019–2021
-        ("132_1-3", "132"),  # CAsT 2022: branches of one topic
-        ("1-1_1", "1"),  # iKAT 2023
-        ("1-2_3", "1"),
-        ("0_1", "0"),  # iKAT 2024
-        ("dd6b6ffd177f2b311abe676261279d2f<::>4", "dd6b6ffd177f2b311abe676261279d2f"),  # MTRAG
-        ("a_b-1<::>12", "a_b-1"),
-        ("C_6758fcdffc2a_1_q#2", "C_6758fcdffc2a_1"),  # CANARD
-        ("QReCC-Test_7_2", "QReCC-Test_7"),
-        ("2082", "2082"),  # no conversation
-        ("2024-145979", "2024-145979"),  # TREC RAG: a topic
-        ("q49", "q49"),
-    ],
-)
-def test_the_conversation_of_every_form_of_id(turn: str, unit: str) -> None:
-    assert unit_of(turn) == unit
 
 
 def test_conversations_are_the_unit_from_five_on() -> None:
@@ -68,27 +47,25 @@ def test_ids_without_conversations_are_units_without_a_word() -> None:
     assert (units.kind, units.count, units.note) == ("turn", 3, "")
 
 
-def test_asking_for_turns_and_naming_conversations() -> None:
+def test_turns_and_conversations_on_request() -> None:
     turns = [f"{c}_{t}" for c in range(6) for t in (1, 2)]
     assert (units_of(turns, "turn").kind, units_of(turns, "turn").count) == ("turn", 12)
-    groups = {turn: turn[-1] + turn[0] for turn in turns}
-    assert units_of(turns, groups=groups).count == 12
-    groups = {turn: str(place % 5) for place, turn in enumerate(turns)}
-    assert units_of(turns, groups=groups).labels == ("0", "1", "2", "3", "4")
-    with pytest.raises(UsageError, match="no conversation"):
-        units_of([*turns, "9_9"], groups=groups)
+    places = {turn: (str(place % 5), None) for place, turn in enumerate(turns)}
+    given = Conversations.from_fields(places, turns, "t.tsv")
+    assert units_of(turns, given).labels == ("0", "1", "2", "3", "4")
+    assert units_of([*turns, "9_9"], given).labels[5:] == ("9",)
 
 
 def test_sums_and_slices() -> None:
-    turns = [f"{t % 7}_{t}" for t in range(1, 40)]
-    units = units_of(turns)
+    turns = [f"{t % 7}_{t // 7 + 1}" for t in range(39)]
+    units, known = units_of(turns), Conversations.from_ids(turns)
     values = np.random.default_rng(0).normal(size=(2, 3, len(turns)))
-    expected = np.stack([values[..., [unit_of(turn) == label for turn in turns]].sum(-1) for label in units.labels], axis=-1)
+    expected = np.stack([values[..., [known.unit(turn) == label for turn in turns]].sum(-1) for label in units.labels], axis=-1)
     np.testing.assert_allclose(units.sums(values), expected)
     rows = np.array([turn.startswith(("1_", "3_")) for turn in turns])
     part = units.take(rows)
     assert (part.kind, part.count, set(part.labels)) == ("conversation", 2, {"1", "3"})
-    np.testing.assert_allclose(part.sums(values[..., rows]), units.sums(values)[..., [0, 2]])
+    np.testing.assert_allclose(part.sums(values[..., rows]), units.sums(values)[..., [1, 3]])
     assert units.take(np.zeros(39, dtype=bool)).sums(np.zeros((4, 0))).shape == (4, 0)
 
 

@@ -18,7 +18,7 @@ from robustcs.inputs.annotations import AnnotatedText, TextKey
 from robustcs.inputs.annotations import Unit as TextUnit
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, score, share, table, text
 from robustcs.statistics import agreement
 from robustcs.statistics.estimate import Estimate
@@ -149,8 +149,8 @@ def snippet_agreement(
     # if references were cut to sentences, report the time and size of the original paragraph annotations
     read = given if cut_note else {key: given[key] for key in given if key in texts}
     groups = [(name, some) for name, some in (("annotators", texts), ("reference", read)) if some]
-    unit = evaluated.policy.unit
-    units = units_of_items([turn for turn, _ in texts], "text", unit)
+    by = evaluated.grouping
+    units = units_of_items([turn for turn, _ in texts], "text", by)
     read_unit = next(iter(texts.values())).unit
     without = len(texts) - len(expected) if references else 0
     told = [cut_note] if cut_note else []
@@ -168,8 +168,8 @@ def snippet_agreement(
         "jaccard": lambda: _jaccard(list(chosen.values()), units),
         "reference": lambda: _reference(list(overlaps.values()), rule, compared, empty),
         "chance": lambda: _chance(list(chosen.values()), units, seed),
-        "statistics": lambda: [_statistics(name, some, unit) for name, some in groups],
-        "work": lambda: effort.work_rows(groups, unit),
+        "statistics": lambda: [_statistics(name, some, by) for name, some in groups],
+        "work": lambda: effort.work_rows(groups, by),
         "confidence": lambda: effort.confidence_rows(texts, agreed(), units),
         "workers": lambda: _workers(SnippetAgreement.annotations.frame(rows)), "annotations": rows, "texts": by_text,
     })  # fmt: skip
@@ -285,14 +285,14 @@ def _character_counts(chosen: agreement.Chosen) -> tuple[np.ndarray, np.ndarray]
     return np.column_stack([annotators - took, took]), np.bincount(chosen.sum(axis=0), minlength=annotators + 1)
 
 
-def _statistics(group: str, texts: Texts, unit: Unit) -> tuple[object, ...]:
+def _statistics(group: str, texts: Texts, by: Grouping) -> tuple[object, ...]:
     shares = [share for own in texts.values() for share in _chosen(own).mean(axis=1).tolist()]
     # snippets and their tokens, per annotation
     numbers = np.array([
         (len(one.spans), sum(len(own.text[start:end].split()) for start, end in one.spans))
         for own in texts.values() for one in own.annotations
     ])  # fmt: skip
-    units = effort.annotation_units(texts, unit)
+    units = effort.annotation_units(texts, by)
     snippets, tokens = units.sums(numbers.T)
     each, of_snippet, of_annotation = (
         mean_estimates(top, bottom, units.kind)[0]

@@ -15,7 +15,7 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.inputs.annotations import AnnotatedText, Spans, TextKey
 from robustcs.inputs.annotations import Unit as TextUnit
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.result import count, number, p_value, share, table, text
 from robustcs.similarity.texts import Alignment, align
 from robustcs.statistics.means import median_estimate, share_estimates
@@ -45,19 +45,19 @@ CONFIDENCE = table(
 )  # fmt: skip
 
 
-def annotation_units(texts: Texts, unit: Unit) -> Units:
+def annotation_units(texts: Texts, by: Grouping) -> Units:
     """Return the sampling units of all annotations: conversations or turns if there are at least five, else texts."""
-    units = units_of_items([turn for turn, _ in texts], "text", unit)
+    units = units_of_items([turn for turn, _ in texts], "text", by)
     codes = np.repeat(units.codes, [len(text.annotations) for text in texts.values()])
     return Units(units.kind, codes, units.labels, units.note)
 
 
-def work_rows(groups: Sequence[tuple[str, Texts]], unit: Unit) -> list[tuple[object, ...]]:
+def work_rows(groups: Sequence[tuple[str, Texts]], by: Grouping) -> list[tuple[object, ...]]:
     """Return the rows of :data:`WORK` of the groups with times or acceptance, with rows for paragraphs read by sentence."""
     rows: list[tuple[object, ...]] = []
     for name, texts in groups:
         each = [one for text in texts.values() for one in text.annotations]
-        units = annotation_units(texts, unit)
+        units = annotation_units(texts, by)
         seconds = [one.seconds for one in each if one.seconds is not None]
         accepted = [one.accepted for one in each if one.accepted is not None]
         if seconds or accepted:
@@ -65,7 +65,7 @@ def work_rows(groups: Sequence[tuple[str, Texts]], unit: Unit) -> list[tuple[obj
             checked = _share(accepted, units.take([one.accepted is not None for one in each]))
             rows.append((name, "annotation", *time, *checked))
         if paragraphs := _paragraphs(texts):
-            of_paragraphs = units_of_items([turn for turn, _ in paragraphs], "paragraph", unit)
+            of_paragraphs = units_of_items([turn for turn, _ in paragraphs], "paragraph", by)
             time = _time([seconds for _, seconds in paragraphs], of_paragraphs)
             rows.append((name, "paragraph", *time, *_share([], of_paragraphs)))
     return rows

@@ -20,7 +20,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import ALPHA, KAPPA, Scale, agreement_tables, rating_units, scales_of
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.result import Evaluated, Result, count, number, score, share, table, text
 from robustcs.statistics import agreement
 from robustcs.statistics.agreement import Counts
@@ -111,12 +111,12 @@ def rating_agreement(
         totals = scale.counts.sum(axis=0)
         shares = zip(scale.values, totals.tolist(), (totals / totals.sum()).tolist(), strict=True)
         distribution += [(scale.criterion, *row) for row in shares]
-    units = rating_units(scales, evaluated.policy.unit)
+    units = rating_units(scales, evaluated.grouping)
     notes = dict.fromkeys([*evaluated.notes, *(own.note for own in units.values() if own.note)])
     most = max(units.values(), key=lambda own: own.count)
     evaluated = replace(evaluated, notes=tuple(notes), unit=most.kind, units=most.count)
     of_all = cache(lambda: agreement_tables(scales, min_agreement, units, seed))
-    of_sources = cache(lambda: source_tables(ratings, groups_of, majority, evaluated.policy.unit, seed))
+    of_sources = cache(lambda: source_tables(ratings, groups_of, majority, evaluated.grouping, seed))
     return RatingAgreement(evaluated, min_agreement, content={
         "kappa": lambda: of_all()[0], "alpha": lambda: of_all()[1], "stages": stages, "distribution": distribution,
         "means": lambda: of_sources()[0], "grouped": lambda: of_sources()[1],
@@ -157,7 +157,7 @@ def label_places(counts: Counts, majority: int | None) -> np.ndarray:
 
 
 def source_tables(
-    ratings: Sequence[Rating], groups_of: Mapping[str, Mapping[str, str]], majority: int | None, unit: Unit, seed: int
+    ratings: Sequence[Rating], groups_of: Mapping[str, Mapping[str, str]], majority: int | None, by: Grouping, seed: int
 ) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     """Return the rows of ``means`` and of ``grouped``.
 
@@ -165,7 +165,7 @@ def source_tables(
     """
     means: list[tuple[object, ...]] = []
     grouped: list[tuple[object, ...]] = []
-    for source, scale, units in _parts(ratings, unit):
+    for source, scale, units in _parts(ratings, by):
         key = (scale.criterion, source, len(scale.counts))
         labels = label_places(scale.counts, majority)
         mean: Sequence[object] = (math.nan,) * 3
@@ -185,7 +185,7 @@ def source_tables(
     return means, grouped
 
 
-def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, Units]]:
+def _parts(ratings: Sequence[Rating], by: Grouping) -> Iterator[tuple[str, Scale, Units]]:
     """Yield (source, counted ratings, sampling units of the items) for each criterion: all sources together, then each."""
     source_of: dict[tuple[str, str], str] = {}
     for rating in ratings:
@@ -200,13 +200,13 @@ def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, 
             some = [rating for rating in mine if source in (ALL, source_of.get((rating.turn, rating.item)))]
             if some:
                 (scale,) = scales_of(some)
-                yield source, scale, _units(list(dict.fromkeys((rating.turn, rating.item) for rating in some)), unit)
+                yield source, scale, _units(list(dict.fromkeys((rating.turn, rating.item) for rating in some)), by)
 
 
-def _units(items: Sequence[tuple[str, str]], unit: Unit) -> Units:
+def _units(items: Sequence[tuple[str, str]], by: Grouping) -> Units:
     """Return the sampling unit of each (turn, item), at least its turn: items of one turn are never independent."""
     turns = [turn or item for turn, item in items]
-    units = units_of(turns, unit)
+    units = units_of(turns, by)
     if units.kind != "turn":
         return units
     places = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}

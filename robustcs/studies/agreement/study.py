@@ -11,6 +11,7 @@ from robustcs.errors import UsageError
 from robustcs.inputs.annotations import is_annotations, join_annotations, read_annotations, shared_workers
 from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, join_ratings, read_ratings
 from robustcs.inputs.tables import columns_of
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import AgreementFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
@@ -63,8 +64,9 @@ def ask_snippets(workspace: Workspace) -> SnippetAgreement:
     numbers = {len(text.annotations) for text in texts.values()}
     if len(numbers) > 1:
         told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k uses the texts with at least k annotators")
-    turns = len({turn for turn, _ in texts})
-    evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
+    turns = list(dict.fromkeys(turn for turn, _ in texts))
+    conversations = conversations_of(workspace, filter(None, turns))
+    evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(told), conversations=conversations)
     return snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
 
 
@@ -100,7 +102,10 @@ def ask_ratings(workspace: Workspace) -> RatingAgreement:
     notes += told
     turns = {rating.turn or rating.item for rating in ratings}
     counts = "turn" if any(rating.turn for rating in ratings) else "item"
-    evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes), counts=counts)
+    conversations = conversations_of(workspace, dict.fromkeys(rating.turn or rating.item for rating in ratings))
+    evaluated = Evaluated(
+        workspace.project.policy, "texts", len(turns), 0, tuple(notes), counts=counts, conversations=conversations
+    )
     seed = workspace.project.seed
     return rating_agreement(ratings, evaluated, files.groups or None, files.min_agreement, files.majority, seed)
 

@@ -88,7 +88,7 @@ def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], t
     wanted = {passage for known in (*made_of.given.values(), made_of.of_human) if known
               for turn in turns for passage in known.get(turn, ())}  # fmt: skip
     texts = inputs.texts(wanted)
-    units, names = units_of(turns, workspace.project.policy.unit), measures_of(items)
+    units, names = units_of(turns, evaluated.grouping), measures_of(items)
     metric = inputs.metric(names, _headline(items, names))
     scored = {} if metric in names else inputs.scores(metric)
     lost_by = inputs.lost_by(turns)

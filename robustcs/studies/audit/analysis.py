@@ -16,7 +16,6 @@ from robustcs.evaluation.judgments import JudgedPool
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
-from robustcs.inputs.turns import turn_depth
 from robustcs.result import Evaluated, Result, count, difference, flag, measure, number, p_value, score, share, table, text
 from robustcs.statistics import Codes, Floats, Mask
 from robustcs.statistics.agreement import Statistic, agreement_estimate, alpha_of, cohen_of
@@ -205,7 +204,7 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
         both = (one > UNJUDGED) & (other > UNJUDGED)
         both[-1] = False
         rows["conflicts"] += conflict_rows(names, _ids(pool, both), one[both], other[both])
-    units = units_of(_named(pool, seen), evaluated.policy.unit)
+    units = units_of(_named(pool, seen), evaluated.grouping)
     notes += [units.note] if units.note else []
     evaluated = replace(evaluated, turns=int(seen.sum()), notes=tuple(dict.fromkeys(notes)), unit=units.kind, units=units.count)
     return Audit(evaluated, content=rows)
@@ -243,8 +242,9 @@ def _named(pool: RunPool, turns: Mask) -> list[str]:
 def _common(judged: JudgedPool, graded: Sequence[Codes], both: Mask, evaluated: Evaluated) -> Common:
     pool, turns = judged.pool, judged.pool.pair_turns[both]
     present, place = np.unique(turns, return_inverse=True)
-    units = units_of([pool.turns[row] for row in present], evaluated.policy.unit).take(place)
-    depths = np.array([turn_depth(turn) or 0 for turn in pool.turns], dtype=np.int64)[turns]
+    units = units_of([pool.turns[row] for row in present], evaluated.grouping).take(place)
+    conversations = evaluated.conversations_of(pool.turns)
+    depths = np.array([conversations.depth(turn) or 0 for turn in pool.turns], dtype=np.int64)[turns]
     known = np.unique(depths[depths > 0]).tolist()
     slices = {f"depth {depth}": depths == depth for depth in known} if len(known) > 1 else {}
     found = pool.best_ranks()[:, both] <= FOUND if pool.names else np.zeros((0, len(turns)), dtype=bool)
@@ -326,7 +326,7 @@ def _scores(
     for side in sides:
         chosen = pool.judged(side) & judged.counted
         scores.append(pool.score(side[None], measures, evaluated.policy)[0][..., chosen])
-        units.append(units_of(_named(pool, chosen), evaluated.policy.unit))
+        units.append(units_of(_named(pool, chosen), evaluated.grouping))
     for place, one in enumerate(measures):
         human, model = (Scored(of.sums(side[:, place]), of) for side, of in zip(scores, units, strict=True))
         yield one.name, human, model

@@ -8,6 +8,7 @@ from typing import Literal
 from robustcs.documents.document import Figure, Table
 from robustcs.evaluation.judgments import OffScale
 from robustcs.evaluation.measure import grade_notes
+from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import judged_pool
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.scoring import DEFAULT_MEASURES
@@ -54,7 +55,10 @@ def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[]
         *judged.turns.notes,
     ]
     notes += judged.notes(off_scale)
-    evaluated = Evaluated(workspace.project.policy, "runs", 0, int(judged.turns.lacking.sum()), tuple(notes))
+    evaluated = Evaluated(
+        workspace.project.policy, "runs", 0, int(judged.turns.lacking.sum()), tuple(notes),
+        conversations=conversations_of(workspace, human.turns),
+    )  # fmt: skip
     return lambda: audit(judged, off_scale == "clip", measures, evaluated, workspace.project.seed)
 
 

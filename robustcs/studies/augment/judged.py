@@ -14,7 +14,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, highest_score
 from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
-from robustcs.policy import EvaluationPolicy
+from robustcs.policy import Evaluated
 from robustcs.result import TableSpec, count, difference, measure, number, p_value, score, table, text
 from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import LEAST_UNITS, units_note
@@ -104,9 +104,7 @@ class _Judge:
     judged: Mask
 
 
-def estimate(
-    pool: JudgedPool, measures: Sequence[Measure], policy: EvaluationPolicy, within: float | None, seed: int
-) -> Estimated:
+def estimate(pool: JudgedPool, measures: Sequence[Measure], evaluated: Evaluated, within: float | None, seed: int) -> Estimated:
     """Correct every judge's scores by the conversations with human judgments; ``within``: the half width to plan for.
 
     Raises :class:`UsageError` if fewer than five conversations have human judgments (unless a plan is requested, which is then
@@ -116,7 +114,7 @@ def estimate(
     notes: list[str] = []
     sizes = [(0, 0, "turn")]
     for name, grades in pool.grades.items():
-        judge, left_out = _sampled(pool, name, grades, policy)
+        judge, left_out = _sampled(pool, name, grades, evaluated)
         units, judged = judge.units, judge.judged
         _check(name, units, judged, within)
         if within is not None and judged.sum() < LEAST_PILOT:
@@ -124,6 +122,7 @@ def estimate(
         notes += left_out + _check_whole(judge, pool, measures)
         notes += [units.note] if units.note else []
         sizes.append((units.count, int(judge.turns.sum()), units.kind))
+        policy = evaluated.policy
         people, model = (pool.pool.score(side[None], measures, policy)[0][..., judge.turns] for side in (pool.human, grades))
         for place, one in enumerate(measures):
             tables = _measured(judge, one, pool.pool.names, people[:, place], model[:, place], within, seed)
@@ -136,7 +135,7 @@ def estimate(
     return Estimated(frames, sizes[-1][2], most, turns, tuple(dict.fromkeys(notes)))
 
 
-def _sampled(pool: JudgedPool, name: str, grades: Grades, policy: EvaluationPolicy) -> tuple[_Judge, list[str]]:
+def _sampled(pool: JudgedPool, name: str, grades: Grades, evaluated: Evaluated) -> tuple[_Judge, list[str]]:
     """Return the units of a judge's turns, which of them have human judgments, and the turns that count.
 
     Turns without human judgments in a judged conversation count for neither side: their human scores are unknown, and they are
@@ -144,7 +143,7 @@ def _sampled(pool: JudgedPool, name: str, grades: Grades, policy: EvaluationPoli
     """
     turns = pool.pool.judged(grades) & pool.counted
     told = pool.pool.judged(pool.human)[turns]
-    units = units_of([pool.pool.turns[row] for row in np.flatnonzero(turns)], policy.unit)
+    units = units_of([pool.pool.turns[row] for row in np.flatnonzero(turns)], evaluated.grouping)
     judged = np.zeros(units.count, dtype=bool)
     judged[units.codes[told]] = True
     passed_over = judged[units.codes] & ~told

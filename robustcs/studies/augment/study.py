@@ -19,12 +19,13 @@ from robustcs.inputs.text import text_lines
 from robustcs.lazy import pd
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.project import hole_imputation
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Project
 from robustcs.project.requirements import judged_runs, new_judgments
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics import Mask
-from robustcs.statistics.units import unit_of, units_of
+from robustcs.statistics.units import units_of
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment, guessed_groups, without_folders
 from robustcs.studies.augment.analysis import leave_one_out as leave_out
 from robustcs.studies.augment.findings import augment_findings, verdicts
@@ -67,7 +68,10 @@ def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fai
             " qrels but not to the scores, which cover the same turns before and after"
         )
     notes = list(dict.fromkeys([*notes, *turns.notes]))
-    evaluated = Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(notes))
+    evaluated = Evaluated(
+        policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(notes),
+        conversations=conversations_of(workspace, old.turns),
+    )  # fmt: skip
     return Pooled(pool, merge, measures, evaluated, turns.counted)
 
 
@@ -135,7 +139,7 @@ def ask(
     common = pool_depth, pooled.measures, policy, counted
     found, drawn, unit = dict[str, pd.DataFrame](), None, ""
     if project.new_judgments:
-        units = units_of([pool.turns[turn] for turn in np.flatnonzero(counted)], policy.unit)
+        units = units_of([pool.turns[turn] for turn in np.flatnonzero(counted)], evaluated.grouping)
         files = [(qrels.name, "new judgments", pool.grades(qrels)) for qrels in workspace.new_judgments]
         judges = workspace.judges if project.judges else {}
         sources = [(workspace.qrels.name, "qrels", pool.grades(workspace.qrels)), *files]
@@ -172,13 +176,13 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
     # a plan is possible before there are human judgments
     people = None if within is not None and project.qrels is None else workspace.qrels
     judged = hole_imputation.judged_pool(workspace, people, off_scale)
-    found = estimate(judged, measures, project.policy, within, project.seed)
+    evaluated = Evaluated(
+        project.policy, "runs", 0, int(judged.turns.lacking.sum()), conversations=conversations_of(workspace, judged.pool.turns)
+    )
+    found = estimate(judged, measures, evaluated, within, project.seed)
     notes += [*(people.notes if people else ()), *judged.notes(off_scale)]
     notes += [*judged.pool.notes, *judged.turns.notes, *found.notes]
-    evaluated = Evaluated(
-        project.policy, "runs", found.turns, int(judged.turns.lacking.sum()), tuple(dict.fromkeys(notes)),
-        unit=found.unit, units=found.units,
-    )  # fmt: skip
+    evaluated = replace(evaluated, turns=found.turns, notes=tuple(dict.fromkeys(notes)), unit=found.unit, units=found.units)
     return Augmentation(evaluated, depth, people, judged_unit=found.unit, content={**found.tables})
 
 
@@ -190,13 +194,15 @@ def _estimated(
     None if no judge covers further conversations. If an estimate is impossible, a note says why; if a plan is requested,
     :class:`UsageError` is raised instead.
     """
-    known = {unit_of(turn) for turn in human.turns}
-    further = [not known.issuperset(map(unit_of, labels.qrels.turns)) for labels in workspace.judges.values()]
+    conversations = conversations_of(workspace, human.turns)
+    known = set(map(conversations.unit, human.turns))
+    further = [not known.issuperset(map(conversations.unit, one.qrels.turns)) for one in workspace.judges.values()]
     if not (within or any(further)):
         return None, []
     judged = hole_imputation.judged_pool(workspace, human, off_scale)
     try:
-        found = estimate(judged, measures, workspace.project.policy, within, workspace.project.seed)
+        evaluated = Evaluated(workspace.project.policy, "runs", 0, 0, conversations=conversations)
+        found = estimate(judged, measures, evaluated, within, workspace.project.seed)
     except UsageError as error:
         if within:
             raise

@@ -244,7 +244,7 @@ def breakdown(
     Raises :class:`UsageError` if there are too few units to search for slices.
     """
     texts = texts or {}
-    units = units_of(list(scores.turns), evaluated.policy.unit)
+    units = units_of(list(scores.turns), evaluated.grouping)
     unchanged = unchanged_turns(scores.turns, texts)
     if unchanged is not None and None in unchanged:
         unknown = [turn for turn, same in zip(scores.turns, unchanged, strict=True) if same is None]

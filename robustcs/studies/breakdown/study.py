@@ -55,8 +55,8 @@ def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = Fals
     thresholds = reachable_thresholds(project.thresholds, project.metrics)
     texts = workspace.texts_of(scores.turns, evaluated.basis)
     turns = list(scores.turns)
-    cut, told = slicings(workspace, turns, slices, evaluated.basis)
-    search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
+    cut, told = slicings(workspace, turns, slices, evaluated)
+    search = searched(workspace, turns, cut, evaluated) if find_slices else ()
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
     return breakdown(scores, evaluated, thresholds, texts, project.seed, cut, search)
 

@@ -17,6 +17,7 @@ from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.overwrite_guard import CONFIG_NAME
+from robustcs.project.conversations import grouping_of
 from robustcs.project.marks import told, without_marks
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import retrievable, with_run
@@ -175,7 +176,7 @@ def ask(workspace: Workspace) -> Check:
     ]
     if fit := _fit(workspace, survey):
         notes += misfits(fit)
-    notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, workspace.project.policy.unit))]
+    notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, grouping_of(workspace, turns)))]
     if marked := told(workspace.project.marks):
         notes.append(f"Roles by file name: {marked}; delete their marks, or confirm all with robustcs check --accept")
     lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))

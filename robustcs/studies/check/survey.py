@@ -24,6 +24,7 @@ from robustcs.inputs.scores import read_scores
 from robustcs.inputs.text import ir_metadata
 from robustcs.inputs.texts import read_samples, read_texts
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.conversations import conversations_among
 from robustcs.project.model import STUDY_TABLES, Project, Role, TextSource
 from robustcs.project.open_questions import changed_texts, misfit_baseline
 from robustcs.project.parallel_io import absolute, as_given
@@ -167,7 +168,8 @@ class Survey:
                 self.notes.append(f"the grid lacks {counted(len(grid.missing), 'cell')}: {lacking}")
         with suppress(InputError):  # changed_texts reports broken records of runs
             self.notes += [str(error) for name in project.groups if (error := misfit_baseline(project, name))]
-        self.notes += changed_texts(project.systems, self.texts, project.raw_texts)
+        raw = {name: conversations_among(workspace, self.texts[name]) for name in project.raw_texts if name in self.texts}
+        self.notes += changed_texts(project.systems, self.texts, raw)
         for name in STUDY_TABLES:
             self._study(name, workspace)
 

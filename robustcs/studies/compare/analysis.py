@@ -14,7 +14,7 @@ from robustcs.evaluation.state import State, SystemState
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.result import Evaluated, Result, count, difference, flag, measure, number, p_value, score, share, table, text
 from robustcs.statistics.columns import comparisons
 from robustcs.statistics.estimate import joined
@@ -178,22 +178,22 @@ def compare(
             "the judgments changed, and the old runs cannot be scored under the new ones, so changes of judgments and of"
             " systems are not separated; if NEW is a report folder, name its project instead"
         )
-    units = units_of(turns, evaluated.policy.unit)
+    units = units_of(turns, evaluated.grouping)
     if units.note:
         notes.append(units.note)
     thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
-    rows, how = Cases(gate, changes, old, new, thresholds, fits).rows(evaluated.policy.unit, seed)
+    rows, how = Cases(gate, changes, old, new, thresholds, fits).rows(evaluated.grouping, seed)
     if gate.conditions:
         both = "both states with the new judgments" if rescored and old.judgments != new.judgments else ""
         notes += gate.notes(", ".join(filter(None, (how, both))))
-    unit = evaluated.policy.unit
+    by = evaluated.grouping
     evaluated = replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count)
-    cases, measures = Comparison.gate.frame(pd.DataFrame(rows)), _measures(changes, fits, unit, seed)
+    cases, measures = Comparison.gate.frame(pd.DataFrame(rows)), _measures(changes, fits, by, seed)
     lines = lines_of(row for row in cases.itertuples() if row.outcome != "passed")
     lines = lines if len(cases) else doubts(measures.itertuples())
     return Comparison(evaluated, old, new, content={
         "inputs": _inputs(old, new), "measures": [measures.assign(**_answered(changes, old, new))],
-        "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, unit, seed),
+        "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, by, seed),
         "gate": cases, "reasons": [(one.outcome, one.condition, one.who(), len(one.rows), one.reason) for one in lines],
     })  # fmt: skip
 
@@ -213,8 +213,8 @@ def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
     return rows + [(role, str(entry["path"]), "removed") for role, entry in before.items() if role not in after]
 
 
-def _measures(changes: Sequence[Change], fits: Fits, unit: Unit, seed: int) -> pd.DataFrame:
-    at = Aligned([change.turns for change in changes], unit)
+def _measures(changes: Sequence[Change], fits: Fits, by: Grouping, seed: int) -> pd.DataFrame:
+    at = Aligned([change.turns for change in changes], by)
     sums = at.sums([change.new - change.old for change in changes])
     metrics = [change.metric for change in changes]
     frame = comparisons(sums, at.sizes, at.units.kind, seed, metrics, power=False).frame.rename(
@@ -284,14 +284,14 @@ def _crossed(was: float, now: float, thresholds: Sequence[Threshold]) -> str:
     return " ".join(found)
 
 
-def _conclusions(common: Sequence[str], old: State, new: State, unit: Unit, seed: int) -> list[tuple[Any, ...]]:
+def _conclusions(common: Sequence[str], old: State, new: State, by: Grouping, seed: int) -> list[tuple[Any, ...]]:
     rows = []
     metrics = dict.fromkeys(metric for name in common for metric in new.systems[name].scores)
     for metric in metrics:
         names = [name for name in common if metric in old.systems[name].scores and metric in new.systems[name].scores]
         if len(names) < 2:
             continue
-        before, after = (_better(names, metric, state, unit, seed) for state in (old, new))
+        before, after = (_better(names, metric, state, by, seed) for state in (old, new))
         rows += [
             (metric, first, second, one, other, one != other)
             for (first, second), one, other in zip(combinations(names, 2), before, after, strict=True)
@@ -299,13 +299,13 @@ def _conclusions(common: Sequence[str], old: State, new: State, unit: Unit, seed
     return rows
 
 
-def _better(names: Sequence[str], metric: str, state: State, unit: Unit, seed: int) -> list[str]:
+def _better(names: Sequence[str], metric: str, state: State, by: Grouping, seed: int) -> list[str]:
     """Return the better system of every pair, or ``no significant difference``."""
     scores = [state.systems[name].scores[metric] for name in names]
     turns = sorted(set.intersection(*(set(one) for one in scores)), key=turn_sort_key)
     if not turns:
         return ["no common turns"] * (len(names) * (len(names) - 1) // 2)
-    units = units_of(turns, unit)
+    units = units_of(turns, by)
     table = units.sums(np.array([[one[turn] for turn in turns] for one in scores]))
     pairs = list(combinations(range(len(names)), 2))
     found = comparisons(

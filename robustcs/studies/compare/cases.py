@@ -14,7 +14,7 @@ from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.state import State, SystemState
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.statistics import Floats
 from robustcs.studies.compare.changes import ROUNDING, Change, wrong_by
 from robustcs.studies.compare.fit import FALL, Fits, figures, worst
@@ -135,12 +135,12 @@ class Cases:
     thresholds: Sequence[Threshold]
     fits: Fits
 
-    def rows(self, unit: Unit, seed: int) -> tuple[list[dict[str, Any]], str]:
+    def rows(self, by: Grouping, seed: int) -> tuple[list[dict[str, Any]], str]:
         """Return the rows of the table ``gate``, and how they were decided."""
         if not self.gate.conditions:
             return [], ""
         found = [list(self.cases(condition)) for condition in self.gate.conditions]
-        decisions, how = decided(list(chain.from_iterable(found)), self.gate.evidence, unit, seed)
+        decisions, how = decided(list(chain.from_iterable(found)), self.gate.evidence, by, seed)
         ahead = iter(decisions)
         rows = []
         for condition, cases in zip(self.gate.conditions, found, strict=True):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from robustcs.evaluation.state import ByTurn, SystemState
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.statistics import Floats
 from robustcs.statistics.units import units_of
 
@@ -102,10 +102,10 @@ def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored
 class Aligned:
     """Comparisons over different turns as sums over the same units; 0 if a comparison has no turns in a unit."""
 
-    def __init__(self, turns: Sequence[Sequence[str]], unit: Unit):
+    def __init__(self, turns: Sequence[Sequence[str]], by: Grouping):
         every = sorted({turn for own in turns for turn in own}, key=turn_sort_key)
         place = {turn: number for number, turn in enumerate(every)}
-        self.units = units_of(every, unit)
+        self.units = units_of(every, by)
         self._rows = [np.array([place[turn] for turn in own], dtype=np.int64) for own in turns]
         self.sizes = self.sums([np.ones(len(own)) for own in turns])
 

@@ -29,7 +29,7 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.lazy import pd
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.statistics import Floats, Mask
 from robustcs.statistics.columns import columns_of
 from robustcs.statistics.estimate import p_text
@@ -219,13 +219,13 @@ class Decision:
     rule: Rule = ""
 
 
-def decided(cases: Sequence[Case], evidence: Evidence, unit: Unit, seed: int) -> tuple[list[Decision], str]:
+def decided(cases: Sequence[Case], evidence: Evidence, by: Grouping, seed: int) -> tuple[list[Decision], str]:
     """Decide all cases of one call. Also return how, such as ``p adjusted by max-T over 6 cases, 20 conversations``."""
     able = [case for case in cases if not case.same(evidence) and (evidence != "expected" or case.drawn is not None)]
     passages = to_judge(case.fit for case in cases)
     if not able:
         return [_decided(case, evidence, None, passages) for case in cases], ""
-    at = Aligned([case.turns for case in able], unit)
+    at = Aligned([case.turns for case in able], by)
     tests = {id(case): row for case, row in zip(able, _tested(able, evidence, at, seed).itertuples(), strict=True)}
     how = f"p adjusted by max-T over {counted(len(able), 'case')}, {counted(at.units.count, at.units.kind)}"
     return [_decided(case, evidence, tests.get(id(case)), passages) for case in cases], how

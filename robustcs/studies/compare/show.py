@@ -15,7 +15,6 @@ from robustcs.documents.text import beginning, one_line, visible
 from robustcs.documents.words import clustered, noted, number, threshold_label
 from robustcs.errors import ExitCode, UsageError
 from robustcs.evaluation.state import SHOWN as BEST
-from robustcs.inputs.turns import conversation
 from robustcs.lazy import pd
 from robustcs.result import count, difference
 from robustcs.studies.compare.analysis import Comparison
@@ -214,8 +213,9 @@ def _turns(result: Comparison) -> dict[str, Any]:
     states = (("old", result.old), ("new", result.new))
     sides = {f"{run}, {when}": state.systems[run] for run in runs for when, state in states}
     names, passages = list(sides), dict[str, int]()
+    conversations = result.evaluated.conversations_of(map(str, changed))
     turns = [{
-        "turn": str(turn), "topic": conversation(str(turn)),
+        "turn": str(turn), "topic": conversations.of(str(turn)),
         "texts": [system.texts.get(turn) for system in sides.values()],
         "scores": [[system.scores.get(metric, {}).get(turn) for system in sides.values()] for metric in metrics],
         "bins": [],

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import click
 import numpy as np
 
+from robustcs.conversations import NONE, PATTERN, Conversations
 from robustcs.errors import ExitCode, UsageError
 from robustcs.evaluation.bounds import PairMeasure, run_pairs
 from robustcs.evaluation.extremes import BOUNDED
@@ -22,6 +23,7 @@ from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.state import DEEPEST, SHOWN
 from robustcs.inputs.collection import read_passages
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import read_pool, run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.reading import find_project
@@ -127,7 +129,8 @@ def ask(
     notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
     if ranked[0] != ranked[1]:
         notes.append(f"the scores of the {SIDES[ranked[0]]} state are those in its files; the others are computed from runs")
-    evaluated = Evaluated(policy, basis, 0, second.missing, tuple(notes))  # type: ignore[arg-type]
+    conversations = _conversations(workspace, sides)
+    evaluated = Evaluated(policy, basis, 0, second.missing, tuple(notes), conversations=conversations)  # type: ignore[arg-type]
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
     gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in asked])
@@ -137,6 +140,18 @@ def ask(
     result = compare(*named_states, evaluated, _rescored(*sides), gate, seed, deeper)
     best = _tops(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
     return replace(result, tops=best, passages=_passages(sides, best))
+
+
+def _conversations(workspace: Workspace, sides: Sequence[Opened]) -> Conversations:
+    """Return the conversations of both states: those of the options, of fields that a state has, or else of all turn ids."""
+    turns = list(dict.fromkeys(turn for side in sides for turn in side.state.turns))
+    if workspace.project.policy.conversation:
+        return conversations_of(workspace, turns)
+    for side in reversed(sides):
+        if side.state.conversations:
+            return Conversations.from_fields(side.state.conversations, turns, side.state.name)
+    words = (side.state.policy.get("conversation", "") for side in reversed(sides))
+    return Conversations.from_ids(turns, next((word for word in words if word in (NONE, PATTERN)), ""))
 
 
 def _refuse_without_condition(**given: object) -> None:

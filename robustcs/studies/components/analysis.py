@@ -149,7 +149,7 @@ def components(
     grid = Grid(tuple(scores))
     first = next(iter(scores.values()))
     turns = list(first.index)
-    units = units_of(turns, evaluated.policy.unit)
+    units = units_of(turns, evaluated.grouping)
     cubes = {metric: grid.cube({cell: frame[metric] for cell, frame in scores.items()}) for metric in first}
     cuts = [(metric, threshold) for metric in first for threshold in distinct_thresholds(metric, thresholds)]
     causes = {cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts}

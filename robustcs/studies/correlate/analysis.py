@@ -151,7 +151,7 @@ def correlate_similarity(pairs: Sequence[QuestionPairs], evaluated: Evaluated, e
     parts: dict[str, list[pd.DataFrame]] = {}
     all_turns = list(dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index.tolist()))
     for pair in pairs:
-        units = units_of(pair.similarity.index.tolist(), evaluated.policy.unit)
+        units = units_of(pair.similarity.index.tolist(), evaluated.grouping)
         length = np.array([float(len(words(text))) for text in pair.human])
         found = [text_difference(qr, human) for qr, human in zip(pair.qr, pair.human, strict=True)]
         detail = pd.DataFrame(
@@ -177,7 +177,7 @@ def correlate_similarity(pairs: Sequence[QuestionPairs], evaluated: Evaluated, e
     content["pairs"] = frames["pairs"][[*names[:2], *asked, *names[2:]]]
     content["encoders"] = [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders]
     apart = {pair.rewriter: pair.apart for pair in pairs}
-    return Correlate(units_of(all_turns, evaluated.policy.unit).stated(evaluated), pairs[0].rule, apart, content=content)
+    return Correlate(units_of(all_turns, evaluated.grouping).stated(evaluated), pairs[0].rule, apart, content=content)
 
 
 def _correlations(pair: QuestionPairs, length: np.ndarray, units: Units) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from robustcs.conversations import Conversations
 from robustcs.documents.headline import Cut, headline_of
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
@@ -20,9 +21,10 @@ from robustcs.inputs.answers import read_predicted_answers
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.readings import rows_of
 from robustcs.inputs.scores import read_scores
-from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.project import scoring
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Formulation
 from robustcs.project.requirements import question_pairs
 from robustcs.project.scoring import Scored, ScoredFile
@@ -73,8 +75,9 @@ def read_question_pairs(
     reader.notes += told_once(reader.left_out)
     reader.notes += [lacks_note(name, sorted(turns, key=turn_sort_key)) for name, turns in reader.missing.items()]
     turns = len(set().union(*(pair.answers.index for pair in pairs)))
-    notes = tuple(dict.fromkeys(reader.notes))
-    return pairs, Evaluated(workspace.project.policy, reader.basis, turns, len(missing), notes)
+    conversations, notes = reader.conversations, tuple(dict.fromkeys(reader.notes))
+    evaluated = Evaluated(workspace.project.policy, reader.basis, turns, len(missing), notes, conversations=conversations)
+    return pairs, evaluated
 
 
 def _joined(qrels: Qrels | None, ranking: Ranking) -> tuple[Ranking, GradeMatrix | None]:
@@ -94,6 +97,11 @@ class _Reader:
         self.basis: Basis = "runs"
         self.human, self.rewriters = question_pairs(workspace, with_original)
         self.parts = [self.human, *self.rewriters]
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        """The conversations of the turns with texts."""
+        return conversations_of(self.workspace, dict.fromkeys(turn for own in self.workspace.texts.values() for turn in own))
 
     # ------------------------------------------------------------ inputs about answers
 
@@ -264,7 +272,7 @@ class _Reader:
             measure, threshold = self._rule(scores)
             correct = judged & parse_threshold(threshold).holds(human[measure].reindex(turns).fillna(-1.0))
             rule = f"{measure}{threshold}"
-        depths = [turn_depth(turn) for turn in turns]
+        depths = [self.conversations.depth(turn) for turn in turns]
         return QuestionPairs(
             rewriter=part.name,
             similarity=pd.DataFrame(index=frame.index),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from robustcs.conversations import Conversations
 from robustcs.errors import UsageError
 from robustcs.evaluation.judgments import taken
 from robustcs.evaluation.matrix import grade_matrix
@@ -29,7 +30,7 @@ from robustcs.result import Evaluated, Result, Rows, count, score, share, table,
 from robustcs.result import measure as metric
 from robustcs.statistics.estimate import MIN_AGREEMENT
 from robustcs.statistics.means import mean_estimates
-from robustcs.statistics.units import Units, unit_of, units_of
+from robustcs.statistics.units import Units, units_of
 from robustcs.wording import counted
 
 #: The criterion that combines all others.
@@ -38,7 +39,9 @@ COMBINED = "combined"
 _SPELLED_OUT = 3
 
 
-def exclude_workers(grades: Sequence[Grade], checks: Sequence[GoldCheck], tolerance: int) -> tuple[list[Grade], Rows, int]:
+def exclude_workers(
+    grades: Sequence[Grade], checks: Sequence[GoldCheck], tolerance: int, conversations: Conversations | None = None
+) -> tuple[list[Grade], Rows, int]:
     """Return the remaining grades, the rows of :data:`Crowd.exclusions`, and the number of checks on items without grades.
 
     A worker whose grade differs from a gold check by more than ``tolerance`` loses all grades for the topic, in every
@@ -51,6 +54,7 @@ def exclude_workers(grades: Sequence[Grade], checks: Sequence[GoldCheck], tolera
         found = f"a gold check names no criterion, but the grades have several: {', '.join(criteria)}"
         raise UsageError("no-criterion", found, "add a column criterion to the gold checks")
     expected = {(check.turn, check.item, check.criterion or criteria[0]): check.grade for check in checks}
+    unit_of = (conversations or Conversations.from_ids(grade.turn for grade in grades)).unit
     given: dict[tuple[str, str], list[Grade]] = {}
     for grade in grades:
         given.setdefault((unit_of(grade.turn), grade.worker), []).append(grade)
@@ -228,7 +232,7 @@ def crowd(
     """Score the runs on every criterion and turn set, and return the result with all parts."""
     policy = evaluated.policy
     judged = sorted({turn for sets in judgments.values() for turn in sets["all"].turns}, key=turn_sort_key)
-    units = units_of(judged, policy.unit)
+    units = units_of(judged, evaluated.grouping)
     place = {turn: row for row, turn in enumerate(judged)}
     sizes: list[tuple[Any, ...]] = []
     scores: list[tuple[Any, ...]] = []

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from robustcs.conversations import Conversations
 from robustcs.documents.files import write_folder
 from robustcs.documents.text import anchor
 from robustcs.errors import UsageError
@@ -22,6 +23,7 @@ from robustcs.inputs.ratings import Grade, read_gold_checks, read_grades, read_t
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import CrowdFiles, Project, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
@@ -111,7 +113,9 @@ def crowd_and_files(workspace: Workspace, measures: Sequence[Measure] = ()) -> t
     measures = workspace.averaged(measures or DEFAULT_MEASURES)
     for qrels in criteria.values() if rankings else ():
         notes += grade_notes(measures, qrels.grades, policy.relevance_level)
-    evaluated = _evaluated(policy, criteria, files.runs, rankings, notes)
+    judged = dict.fromkeys(turn for qrels in criteria.values() for turn in qrels.turns)
+    conversations = conversations_of(workspace, judged or dict.fromkeys(turn for one in rankings for turn in one.turns))
+    evaluated = _evaluated(policy, conversations, criteria, files.runs, rankings, notes)
     converted = {one.run.name for one in mapped}
     pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else ()
     result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
@@ -124,7 +128,8 @@ def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[s
     notes = list(told)
     workspace.remember("grades", files.grades, len(before))
     checks = read_given(workspace, "gold checks", files.gold_checks, read_gold_checks) or []
-    after, exclusions, unseen = exclude_workers(before, checks, files.tolerance)
+    conversations = conversations_of(workspace, dict.fromkeys(grade.turn for grade in before))
+    after, exclusions, unseen = exclude_workers(before, checks, files.tolerance, conversations)
     if not after:
         advice = "check the gold checks, or raise tolerance in [crowd]"
         raise UsageError("no-grades-left", "every worker contradicts a gold check, so no grade is left", advice)
@@ -166,6 +171,7 @@ def _runs(
 
 def _evaluated(
     policy: EvaluationPolicy,
+    conversations: Conversations,
     criteria: Mapping[str, Qrels],
     files: Mapping[str, Path],
     rankings: Sequence[Ranking],
@@ -175,7 +181,7 @@ def _evaluated(
     judged = {turn for qrels in criteria.values() for turn in qrels.turns}
     if not (judged and rankings):
         turns = judged or {turn for ranking in rankings for turn in ranking.turns}
-        return Evaluated(policy, "texts", len(turns), 0, tuple(told))
+        return Evaluated(policy, "texts", len(turns), 0, tuple(told), conversations=conversations)
     item = next((qrels.ids[0] for qrels in criteria.values() if len(qrels)), "")
     expected = Expected(tuple(sorted(judged, key=turn_sort_key)), "the judgments", item)
     answered = []
@@ -187,7 +193,10 @@ def _evaluated(
     counts = count_turns(expected, answered, policy.missing, alone=True)
     own = {file.name: int((~file.missing).sum()) for file in answered} if policy.missing == "own" else {}
     told = list(dict.fromkeys([*told, *counts.notes]))
-    return Evaluated(policy, "runs", int(counts.counted.sum()), int(counts.lacking.sum()), tuple(told), own_turns=own)
+    return Evaluated(
+        policy, "runs", int(counts.counted.sum()), int(counts.lacking.sum()), tuple(told), own_turns=own,
+        conversations=conversations,
+    )  # fmt: skip
 
 
 #: Options that GRADES is combined with; without them, GRADES replaces all files of the project.

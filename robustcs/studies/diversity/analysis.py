@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.inputs.turns import conversation
+from robustcs.conversations import Conversations
 from robustcs.lazy import pd
-from robustcs.policy import Unit
+from robustcs.policy import Grouping
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, table, text
 from robustcs.similarity.encoders import Encoder, Vectors, cosine
 from robustcs.similarity.paraphrases import relation
@@ -57,12 +57,12 @@ def rouge_of(texts: Sequence[str], references: Sequence[Sequence[str]]) -> Simil
 
 
 def compare_similarities(
-    source: str, targets: Mapping[str, tuple[Mapping[str, int], Similarities]], unit: Unit, seed: int, every_pair: bool = True
+    source: str, targets: Mapping[str, tuple[Mapping[str, int], Similarities]], by: Grouping, seed: int, every_pair: bool = True
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the rows of both tables for one source; ``targets``: name → (turn → its number of texts, similarities)."""
     turns = list(dict.fromkeys(turn for sizes, _ in targets.values() for turn in sizes))
     place = {turn: at for at, turn in enumerate(turns)}
-    units = units_of(turns, unit)
+    units = units_of(turns, by)
     names = list(targets)
     there = np.zeros((len(names), len(turns)), dtype=bool)
     for row, (sizes, _) in zip(there, targets.values(), strict=True):
@@ -174,7 +174,8 @@ def diversity(
     ``encoders`` come with a function from texts to their vectors. ``every_pair`` compares the targets of a source with each
     other. The sampling unit of intervals and tests is the one of ``evaluated.policy``.
     """
-    unit = evaluated.policy.unit
+    by = evaluated.grouping
+    conversations = evaluated.conversations_of(turn for source, _ in pairs for turn in source.wordings)
 
     @cache
     def compared() -> tuple[dict[str, list[pd.DataFrame]], dict[str, dict[str, tuple[dict[str, int], Similarities]]]]:
@@ -182,7 +183,7 @@ def diversity(
         tables: dict[str, list[pd.DataFrame]] = {}
         similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
         for source, target in pairs:
-            parts, similarities = _compare(source.wordings, target.wordings, encoders)
+            parts, similarities = _compare(source.wordings, target.wordings, encoders, conversations)
             sizes = {turn: len(texts) for turn, texts in target.wordings.items() if turn in source.wordings}
             similar.setdefault(source.name, {})[target.name] = sizes, similarities
             for name, part in parts.items():
@@ -194,10 +195,10 @@ def diversity(
     @cache
     def tested() -> list[tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]]:
         """Return the rows of both tables of similarity by source."""
-        return [compare_similarities(name, targets, unit, seed, every_pair) for name, targets in compared()[1].items()]
+        return [compare_similarities(name, targets, by, seed, every_pair) for name, targets in compared()[1].items()]
 
     turns = list(dict.fromkeys(turn for source, target in pairs for turn in target.wordings if turn in source.wordings))
-    return Diversity(units_of(turns, unit).stated(evaluated), content={
+    return Diversity(units_of(turns, by).stated(evaluated), content={
         "similarity": lambda: [row for means, _ in tested() for row in means],
         "similarity_pairs": lambda: [row for _, rows in tested() for row in rows],
         **{
@@ -208,7 +209,10 @@ def diversity(
 
 
 def _compare(
-    source: Wordings, target: Wordings, encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]]
+    source: Wordings,
+    target: Wordings,
+    encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]],
+    conversations: Conversations,
 ) -> tuple[dict[str, pd.DataFrame], Similarities]:
     """Return the table rows of one source and target, and the similarity of every target text."""
     turns = [turn for turn in target if turn in source]
@@ -242,7 +246,7 @@ def _compare(
 
     topics: dict[str, list[int]] = {}
     for place, turn in enumerate(turns):
-        topics.setdefault(conversation(turn), []).append(place)
+        topics.setdefault(conversations.of(turn), []).append(place)
     everything = measures(np.arange(len(turns)))
     by_turn = [{"turn": turn, **measures(np.array([place]))} for place, turn in enumerate(turns)]
     by_topic = [{"topic": topic, "turns": len(places), **measures(np.array(places))} for topic, places in topics.items()]

@@ -12,6 +12,8 @@ from robustcs.inputs.formats import Role
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.sniff import kind_of
 from robustcs.inputs.texts import TextFile, without_empty
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Project, TextSource, only, parse_text_source
 from robustcs.project.overrides import named_texts
 from robustcs.project.requirements import compared_texts
@@ -118,7 +120,9 @@ def read_text_sets(
             if extra:
                 left.append((f"{counted(extra, 'turn')} of {one.name} excluded: not in ", other.name, ""))
         turns |= common
-    return pairs, Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(told_once(left)))
+    conversations = conversations_of(workspace, sorted(turns, key=turn_sort_key))
+    notes = tuple(told_once(left))
+    return pairs, Evaluated(workspace.project.policy, "texts", len(turns), 0, notes, conversations=conversations)
 
 
 def _checked(keyword: str, texts: Any) -> Sequence[str] | Mapping[str, Any]:

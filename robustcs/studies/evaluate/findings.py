@@ -32,6 +32,16 @@ def evaluate_findings(result: Evaluation) -> tuple[str, ...]:
     return _Compared(result, headline_measure(metrics)).further() if metrics else ()
 
 
+def with_groups(result: Evaluation, other: Evaluation) -> list[str]:
+    """Return a note on the headline of ``other``, which has groups of turn ids as sampling units; empty without a test."""
+    own, grouped = verdicts(result), verdicts(other)
+    if not grouped or not len(other.pairs):
+        return []
+    if [one.text for one in own] == [one.text for one in grouped]:
+        return ["with these groups as units, the headline is the same"]
+    return [f"with these groups as units: {'; '.join(one.text for one in grouped)}"]
+
+
 class _Compared:
     """The systems by one measure, with the best first; systems with equal scores are one."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
+from robustcs.conversations import PATTERN, Conversations
 from robustcs.documents.document import Paragraph
 from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
@@ -21,7 +22,7 @@ from robustcs.project.trust import fit_of, limits_of_fit, limits_of_sources, mis
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate, means_of
-from robustcs.studies.evaluate.findings import evaluate_findings, verdicts
+from robustcs.studies.evaluate.findings import evaluate_findings, verdicts, with_groups
 from robustcs.studies.evaluate.show import overview, show
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
@@ -92,9 +93,9 @@ def ask(
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
     turns = list(first.turns)
-    units = units_of(turns, workspace.project.policy.unit)
-    cut, told = slicings(workspace, turns, slices, evaluated.basis)
-    search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
+    units = units_of(turns, evaluated.grouping)
+    cut, told = slicings(workspace, turns, slices, evaluated)
+    search = searched(workspace, turns, cut, evaluated) if find_slices else ()
     if pairs is None and baseline is None and len(frames) > MOST_COMPARED:
         left = f"pairs of {len(frames)} systems skipped (more than {MOST_COMPARED}); --table pairs compares them"
         told = (*told, left)
@@ -103,7 +104,12 @@ def ask(
     fit = fit_of(workspace, {file.name: (file.role, file.path) for file in files if file.kind == "runs"})
     seed = workspace.project.seed
     result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False, fit)
-    return result.changed(ranked_alike=_ranked_alike(workspace, result, files), misfits=misfits(fit) if fit else ())
+    result = result.changed(ranked_alike=_ranked_alike(workspace, result, files), misfits=misfits(fit) if fit else ())
+    if evaluated.conversations_of(turns).note not in result.evaluated.notes:
+        return result
+    groups = units_of(turns, Conversations.from_ids(turns, PATTERN))
+    other = evaluate(frames, bounded, groups, evaluated, baseline, margin, seed, every_pair=pairs is not False, fit=fit)
+    return result.with_notes(with_groups(result, other.changed(misfits=result.misfits)))
 
 
 def _ranked_alike(workspace: Workspace, result: Evaluation, files: Sequence[ScoredFile]) -> frozenset[str]:

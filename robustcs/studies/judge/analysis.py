@@ -25,8 +25,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robustcs.conversations import Conversations
 from robustcs.evaluation.hole_order import Contest, Needed, Order
-from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.result import Content, Result, count, difference, measure, score, share, table, text
 from robustcs.statistics import Floats
@@ -88,7 +89,12 @@ def pairs_of(frame: pd.DataFrame) -> list[Pair]:
 
 
 def judging_worklist(
-    contest: Contest, holes: Mapping[Pair, int], influence: Floats, expected: Floats | None, judged: Mapping[Pair, int]
+    contest: Contest,
+    holes: Mapping[Pair, int],
+    influence: Floats,
+    expected: Floats | None,
+    judged: Mapping[Pair, int],
+    conversations: Conversations | None = None,
 ) -> pd.DataFrame:
     """Return the table ``worklist``: one topic at a time, by total influence.
 
@@ -98,11 +104,12 @@ def judging_worklist(
     judged
         Grades given so far.
     """
+    known = conversations or Conversations.from_ids(turn for turn, _ in holes)
     numbers = np.array(list(holes.values()), dtype=np.int64)
     ranks = contest.pool.best_ranks()[:, numbers]
     found = (ranks <= contest.top).T
     frame = pd.DataFrame({
-        "topic": [conversation(turn) for turn, _ in holes], "turn": [turn for turn, _ in holes],
+        "topic": [known.of(turn) for turn, _ in holes], "turn": [turn for turn, _ in holes],
         "document": [document for _, document in holes], "systems": found.sum(axis=1), "best_rank": ranks.min(axis=0),
         "influence": influence,
         "found_by": [", ".join(name for name, has in zip(contest.pool.names, row, strict=True) if has) for row in found],

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from robustcs.conversations import Conversations
 from robustcs.documents.files import write_text
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.labels import JUDGMENT, judged_lines
 from robustcs.inputs.records import shape_of
 from robustcs.inputs.text import finite_number
-from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.kept import locked, sealed
 from robustcs.overwrite_guard import refuse_outside
 from robustcs.programs.outputs import OutputStore
@@ -159,18 +160,21 @@ def drawn_judged(scale: Scale, known: Mapping[str, str], number: int, seed: int)
 
 
 def requests_for(
-    pairs: Sequence[Pair], texts: Mapping[str, Mapping[str, str]], passages: Mapping[str, str], scale: Scale
+    pairs: Sequence[Pair],
+    texts: Mapping[str, Mapping[str, str]],
+    passages: Mapping[str, str],
+    scale: Scale,
+    conversations: Conversations | None = None,
 ) -> dict[Pair, Request]:
     """Return the request for each pair that has a question and a passage text, without systems, ranks or grades."""
     raw, human = texts.get("original", {}), texts.get("human", {})
-    in_order: dict[str, list[str]] = {}
-    for turn in sorted(raw, key=turn_sort_key):
-        in_order.setdefault(conversation(turn), []).append(turn)
+    turns = sorted({*raw, *(turn for turn, _ in pairs)}, key=turn_sort_key)
+    earlier = (conversations or Conversations.from_ids(turns)).earlier(turns)
     requests = {}
     for turn, document in pairs:
         question, passage = human.get(turn) or raw.get(turn), passages.get(document)
         if question and passage:
-            before = [one for one in in_order.get(conversation(turn), []) if turn_sort_key(one) < turn_sort_key(turn)]
+            before = [one for one in earlier[turn] if one in raw]
             requests[turn, document] = {
                 "turn": turn, "conversation": [raw[one] for one in before], "question": question, "passage_id": document,
                 "passage": passage, "scale": scale.meanings,

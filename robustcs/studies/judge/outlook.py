@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
+from robustcs.conversations import Conversations
 from robustcs.errors import UsageError
 from robustcs.evaluation import hole_order
 from robustcs.evaluation.hole_expectation import check_hole_model, hole_warnings
@@ -18,6 +19,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.run_pool import Grades
 from robustcs.evaluation.turns import Turns
+from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import counted_turns, read_pool, run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.requirements import highest_grade, measures_of_rankings
@@ -48,6 +50,7 @@ class Holes:
     turns: Turns
     pairs: Mapping[Pair, int]
     notes: Sequence[str]
+    conversations: Conversations
 
     def with_grades(self, judged: Mapping[Pair, int]) -> Grades:
         """Return int16[N + 1], the grades of the pool updated with ``judged``."""
@@ -104,7 +107,7 @@ def find_holes(
     in_turns = [pool.turns[turn] for turn in pool.pair_turns[numbers]]
     documents = pool.documents.take(pool.pair_documents[numbers]).texts()
     found = dict(zip(zip(in_turns, documents, strict=True), numbers.tolist(), strict=True))
-    return Holes(project, contest, grades, turns, found, (*pool.notes, *qrels.notes))
+    return Holes(project, contest, grades, turns, found, (*pool.notes, *qrels.notes), conversations_of(workspace, qrels.turns))
 
 
 def _comparisons(project: Project, asked: Sequence[tuple[str, str]]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -192,8 +195,11 @@ def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple
         warnings, fitted = holes.warnings(model), (model, effects[:, known])
     told = dict.fromkeys([*holes.notes, *notes, *turns.notes, *warnings])
     outlook = Outlook(holes, judged, None if judged else fitted)
-    frame = judging_worklist(contest, holes.pairs, influence, expected, judged)
+    frame = judging_worklist(contest, holes.pairs, influence, expected, judged, holes.conversations)
     state = outlook.of(judged, pairs_of(frame))
-    evaluated = Evaluated(contest.policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(told))
+    evaluated = Evaluated(
+        contest.policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(told),
+        conversations=holes.conversations,
+    )  # fmt: skip
     left = int(frame["grade"].isna().sum())
     return Worklist(evaluated, warnings, content={"worklist": frame, **state.tables(left)}), outlook

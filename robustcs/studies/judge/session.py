@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
 from robustcs.errors import InputError, OutputError, ProblemList, UsageError, input_error, not_written
 from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.turns import conversation
 from robustcs.kept import lock
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.studies.judge.analysis import Pair
@@ -214,9 +213,9 @@ class Session:
         self._recalled = pair
         return pair
 
-    def progress(self, topic: str | None = None) -> tuple[int, int]:
-        """Return the numbers of judged and of all passages, in one topic or in all."""
-        pairs = [pair for pair in self.pairs if topic is None or conversation(pair[0]) == topic]
+    def progress(self, turns: Callable[[str], bool] = bool) -> tuple[int, int]:
+        """Return the numbers of judged and of all passages of these turns (default: all)."""
+        pairs = [pair for pair in self.pairs if turns(pair[0])]
         return sum(pair in self.file.grades for pair in pairs), len(pairs)
 
     def _take(self) -> Pair:

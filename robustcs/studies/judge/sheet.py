@@ -13,11 +13,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from robustcs.conversations import Conversations
 from robustcs.documents.files import write_text
 from robustcs.documents.text import one_line
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.text import delimiter_of, read_text
-from robustcs.inputs.turns import conversation
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.session import Scale, misfit_of
 
@@ -32,18 +32,25 @@ _CORRECT = "correct the grade, or clear the cell"
 _CHECK = "check the id, which the spreadsheet may have changed; clear the grade if the sheet is of other runs or another --top"
 
 
-def write_sheet(path: Path, pairs: Sequence[Pair], texts: Mapping[str, str], passages: Mapping[str, str]) -> None:
+def write_sheet(
+    path: Path,
+    pairs: Sequence[Pair],
+    texts: Mapping[str, str],
+    passages: Mapping[str, str],
+    conversations: Conversations | None = None,
+) -> None:
     """Write ``pairs`` with an empty grade column; as at the terminal, systems, ranks and influence are hidden.
 
     ``texts``: turn → question, ``passages``: document → text; missing texts stay empty.
     """
     refuse_existing(path)
+    known = conversations or Conversations.from_ids(turn for turn, _ in pairs)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for turn, document in pairs:
         texts_of_pair = _text_cell(texts.get(turn, "")), _id_cell(document), _text_cell(passages.get(document, ""))
-        writer.writerow([_id_cell(conversation(turn)), _id_cell(turn), *texts_of_pair, ""])
+        writer.writerow([_id_cell(known.of(turn)), _id_cell(turn), *texts_of_pair, ""])
     write_text(path, "\ufeff" + out.getvalue())
 
 

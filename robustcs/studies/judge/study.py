@@ -188,7 +188,7 @@ class _Desk:
         passages = _passages(self.workspace, {document for _, document in self.holes.pairs.keys() - judged.keys()})
         worklist, _ = worklist_of(self.holes, judged)
         left = [pair for pair in worklist.pairs if pair not in judged]
-        write_sheet(target, left, questions, passages)
+        write_sheet(target, left, questions, passages, self.holes.conversations)
         self._warn(worklist)
         done = len(worklist.pairs) - len(left)
         self.call.tell(f"wrote {target}: {counted(len(left), 'passage')} to judge, {done} already judged")
@@ -222,7 +222,8 @@ class _Desk:
             if without := len(self.holes.pairs) - len(pairs):
                 skipped = f"Skipped {without} of {counted(len(self.holes.pairs), 'passage')} without a text in"
                 notes.insert(0, f"{skipped} {shown(str(project.collection))}; --export includes them.")
-            Sitting(Session(pairs, file), passages, texts, self.scale, notes, outlook, to_the_end).run()
+            session = Session(pairs, file)
+            Sitting(session, passages, texts, self.scale, notes, outlook, to_the_end).run()
 
     def ask(self, asking: Asking, name: str | None, also_judged: int, **how: Any) -> None:
         """Let a program judge."""
@@ -235,7 +236,7 @@ class _Desk:
         self._warn(worklist)
         first = drawn_judged(self.scale, passages, also_judged, project.seed)
         queue = [pair for pair in by_influence(worklist) if pair not in people]
-        requests = requests_for([*first, *queue], texts, passages, self.scale)
+        requests = requests_for([*first, *queue], texts, passages, self.scale, self.holes.conversations)
         if without := len(first) + len(queue) - len(requests):
             tell(f"skipped {without} of {counted(len(first) + len(queue), 'passage')}: the passage or its turn has no text")
         first, queue = ([pair for pair in pairs if pair in requests] for pairs in (first, queue))

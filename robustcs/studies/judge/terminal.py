@@ -17,7 +17,7 @@ from rich.text import Text
 
 from robustcs.documents.text import one_line, visible
 from robustcs.errors import input_error
-from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.studies.judge.analysis import Pair, State
 from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import Scale, Session
@@ -52,7 +52,7 @@ class Sitting:
 
     def __post_init__(self) -> None:
         self.human, self.raw = (self.texts.get(role, {}) for role in ("human", "original"))
-        self.max_grade = self.scale.max_grade
+        self.max_grade, self.conversations = self.scale.max_grade, self.outlook.holes.conversations
         self.state: State | None = None
         self._turn = ""
         self.live, screen = sys.stdin.isatty(), sys.stdout.isatty()
@@ -125,9 +125,9 @@ class Sitting:
             self.console.clear()
         for message in self.messages:
             self._print(message, "dim")
-        topic = conversation(turn)
+        topic = self.conversations.of(turn)
         judged, all_ = self.session.progress()
-        topic_judged, topic_all = self.session.progress(topic)
+        topic_judged, topic_all = self.session.progress(lambda one: self.conversations.of(one) == topic)
         progress = f"judged {judged} of {all_} · this topic {topic_judged} of {topic_all}"
         self._print(f"Topic {topic} · turn {turn} · {progress}", "bold")
         if self.state and self.state.told:
@@ -148,9 +148,8 @@ class Sitting:
 
     def _conversation(self, turn: str) -> list[str]:
         """Return the turns of the conversation up to this one that have a raw text."""
-        topic, last = conversation(turn), turn_sort_key(turn)
-        turns = (known for known in self.raw if conversation(known) == topic and turn_sort_key(known) <= last)
-        return sorted(turns, key=turn_sort_key)
+        earlier = self.conversations.earlier(sorted({*self.raw, turn}, key=turn_sort_key))[turn]
+        return [known for known in (*earlier, turn) if known in self.raw]
 
     def _help(self) -> list[str]:
         return [

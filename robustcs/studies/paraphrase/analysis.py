@@ -12,14 +12,15 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
+from robustcs.conversations import Conversations
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.similarity import function_words as grammar
 from robustcs.similarity.function_words import Word, adjacent, end_of_run, is_negation, tidy, words_of
 from robustcs.similarity.paraphrases import text_key
-from robustcs.wording import counted, some_of
+from robustcs.wording import counted
 
 #: A name that continues: Sanders', the Lotus Elise/Exige, Washington D.C., the regulation (GDPR).
 _GOES_ON = re.compile(r"['’]|[/.]\w| *\(")
@@ -276,11 +277,11 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
     is skipped if nothing changed or an earlier row of the turn has the same texts. If a turn has only one of the two texts, it
     serves as both.
     """
-    known = sorted({*original, *human}, key=turn_sort_key)
-    turns = [turn for turn in known if turn_depth(turn) is not None]
+    turns = sorted({*original, *human}, key=turn_sort_key)
+    conversations = evaluated.conversations_of(turns)
     raw = {turn: original.get(turn) or human[turn] for turn in turns}
     manual = {turn: human.get(turn) or original[turn] for turn in turns}
-    before = {kind: earlier_texts(turns, texts) for kind, texts in (("raw", raw), ("manual", manual))}
+    before = {kind: earlier_texts(turns, texts, conversations) for kind, texts in (("raw", raw), ("manual", manual))}
     rows: dict[str, list[tuple[str, str, str, str]]] = {rule.category: [] for rule in RULES}
     tried = dict.fromkeys(rows, 0)
     for turn in turns:
@@ -300,20 +301,14 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
     ]
     place = {turn: number for number, turn in enumerate(turns)}
     ordered = sorted((row for some in rows.values() for row in some), key=lambda row: place[row[0]])
-    notes = (*evaluated.notes, *_notes(known, turns, original, human))
-    evaluated = Evaluated(evaluated.policy, "texts", len(turns), 0, notes)
+    notes = (*evaluated.notes, *_notes(turns, original, human))
+    evaluated = replace(evaluated, turns=len(turns), notes=notes)
     return Variations(evaluated, content={"categories": categories, "variations": ordered})
 
 
-def earlier_texts(turns: Sequence[str], texts: Texts) -> dict[str, list[str]]:
+def earlier_texts(turns: Sequence[str], texts: Texts, conversations: Conversations) -> dict[str, list[str]]:
     """Return for each turn the texts of the earlier turns of its conversation; ``turns`` are in natural order."""
-    so_far: dict[str, list[str]] = {}
-    found = {}
-    for turn in turns:
-        known = so_far.setdefault(conversation(turn), [])
-        found[turn] = list(known)
-        known.append(texts[turn])
-    return found
+    return {turn: [texts[one] for one in earlier] for turn, earlier in conversations.earlier(turns).items()}
 
 
 def _varied(
@@ -326,11 +321,8 @@ def _varied(
     return rule.make(manual, before_manual, seed) or manual, rule.make(raw, before_raw, seed) or raw
 
 
-def _notes(known: Sequence[str], turns: Sequence[str], original: Texts, human: Texts) -> list[str]:
+def _notes(turns: Sequence[str], original: Texts, human: Texts) -> list[str]:
     notes = []
-    if len(turns) < len(known):
-        placeless = [turn for turn in known if turn_depth(turn) is None]
-        notes.append(f"{counted(len(placeless), 'turn')} excluded: no place in a conversation in the id ({some_of(placeless)})")
     for name, texts, other in (("Original", original, "Human"), ("Human", human, "Original")):
         lacking = [turn for turn in turns if turn not in texts]
         if lacking:

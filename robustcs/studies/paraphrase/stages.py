@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from robustcs.inputs.paraphrases import Paraphrase
-from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import Evaluated, Result, count, number, table, text
 from robustcs.similarity.paraphrases import clean, text_key
 from robustcs.similarity.rouge_bleu import bleu, bleu_counts, self_bleu_counts
@@ -142,16 +142,17 @@ def paraphrase(
 
     ``original`` (raw turns) and ``human`` (manual turns) are turn → text; ``sources`` selects the turns to paraphrase;
     ``stripped`` removes feedback and revealments; ``nouns`` removes the nouns of a text, for Table 9.
-    Raw turns are reformulated first, except those that open a conversation, which need no context. If a stage makes no text for
-    a turn, the source text is kept.
+    Raw turns are reformulated first, except those that open a conversation or are in none, which need no context. If a stage
+    makes no text for a turn, the source text is kept.
     """
     steps = _Steps(makers)
     strip = strip_feedback if stripped else Stripped
-    turns = [turn for turn in sorted({*original, *human}, key=turn_sort_key) if turn_depth(turn) is not None]
+    turns = sorted({*original, *human}, key=turn_sort_key)
+    conversations = evaluated.conversations_of(turns)
     raw = {turn: strip(original[turn]) for turn in turns if turn in original}
     manual = {turn: strip(human[turn]) for turn in turns if turn in human}
-    said = earlier_texts([turn for turn in turns if turn in original], original)
-    before = earlier_texts(turns, {turn: human.get(turn) or original[turn] for turn in turns})
+    said = earlier_texts([turn for turn in turns if turn in original], original, conversations)
+    before = earlier_texts(turns, {turn: human.get(turn) or original[turn] for turn in turns}, conversations)
 
     sources_of: dict[str, dict[Source, str]] = {turn: {} for turn in turns}
     if "manual" in sources:
@@ -224,7 +225,7 @@ def _context_removed(
     def request(turn: str, one: str) -> Request:
         return Request("remove_context", turn, one, tuple(before[turn]))
 
-    # turns that open a conversation keep their context
+    # turns without earlier turns keep their context
     asked = {("row", place): request(row.turn, row.manual) for place, row in enumerate(rows) if before[row.turn]}
     turns = {("turn", turn): request(turn, stripped[turn]) for turn in both if before[turn]}
     found = steps.take("remove_context", [*asked.values(), *turns.values()])

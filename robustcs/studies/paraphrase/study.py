@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 from robustcs.documents.files import write_folder
 from robustcs.documents.paraphrase_files import paraphrases_csv, sheet_csv
 from robustcs.errors import UsageError
-from robustcs.inputs.turns import turn_depth
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.programs.runner import Asking, ask_kept, program_identity
+from robustcs.project.conversations import conversations_of
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.stripping import tagged_nouns, without_nouns
@@ -61,8 +62,7 @@ def ask(
     timeout
         Stop the program after SECONDS without a useful answer.
 
-    Raises :class:`UsageError` if there are no raw or manual turns, no turn id contains a place in a conversation, or the
-    program cannot be started or fails without an answer.
+    Raises :class:`UsageError` if there are no raw or manual turns, or the program cannot be started or fails without an answer.
 
     Examples:
       robustcs paraphrase --vary --folder varied
@@ -73,7 +73,8 @@ def ask(
     """
     original, human = prepare(workspace)
     seed = workspace.project.seed
-    evaluated = Evaluated(workspace.project.policy, "texts", 0, 0, (f"seed {seed}",))
+    conversations = conversations_of(workspace, sorted({*original, *human}, key=turn_sort_key))
+    evaluated = Evaluated(workspace.project.policy, "texts", 0, 0, (f"seed {seed}",), conversations=conversations)
     if command is None:
         if context_remover:
             raise UsageError("no-maker", "the context remover needs a program", "name one with --with COMMAND")
@@ -120,10 +121,6 @@ def prepare(workspace: Workspace) -> tuple[Texts, Texts]:
         raise UsageError("no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
     if original and human:
         check_common_turns("Original", original, "Human", human)
-    every = {**original, **human}
-    if not any(turn_depth(turn) is not None for turn in every):
-        found = f"no turn id contains a place in a conversation, for example {next(iter(every))!r}"
-        raise UsageError("no-turn-id", found, "write ids as TOPIC_DEPTH, such as 31_4")
     return original, human
 
 

@@ -253,7 +253,7 @@ def _agreement(parts: Sequence[_Part], evaluated: Evaluated, seed: int) -> tuple
     for first, second in combinations(of, 2):
         # random draws must not depend on the order of the files
         items = sorted(of[first].keys() & of[second].keys(), key=lambda item: (turn_sort_key(item[1]), item[0]))
-        units = units_of_items([turn for _, turn in items], "turn", evaluated.policy.unit)
+        units = units_of_items([turn for _, turn in items], "turn", evaluated.grouping)
         if items and units.count >= evaluated.units:
             evaluated = replace(evaluated, unit=units.kind, units=units.count)
         names = {name for item in items for name in of[first][item] | of[second][item]}

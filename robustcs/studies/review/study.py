@@ -15,6 +15,7 @@ from robustcs.inputs.reviews import Review, read_reviews
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.lazy import pd
 from robustcs.policy import Basis, Evaluated
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Project, ReviewFiles, needs
 from robustcs.project.workspace import Workspace
 from robustcs.studies.review.analysis import Reviews, Value, review, slices_of
@@ -60,7 +61,9 @@ def prepare(workspace: Workspace) -> Callable[[], Reviews]:
 
 def _crossed(workspace: Workspace, reviews: Sequence[Review]) -> Reviews:
     values, basis = _values(workspace)
-    evaluated = Evaluated(workspace.project.policy, basis, len({one.turn for one in reviews}), 0)
+    turns = list(dict.fromkeys(one.turn for one in reviews))
+    conversations = conversations_of(workspace, turns)
+    evaluated = Evaluated(workspace.project.policy, basis, len(turns), 0, conversations=conversations)
     return review(reviews, values, evaluated, workspace.project.seed)
 
 

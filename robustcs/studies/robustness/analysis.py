@@ -248,9 +248,9 @@ def robustness(
         if len({group.baseline, *group.sets}) <= len(group.sets):
             raise UsageError("repeated-run", f"group {name!r} contains a run twice", "name each run once")
     turns = next(iter(scores.values())).turns
-    units = units_of(turns, evaluated.policy.unit)
+    units = units_of(turns, evaluated.grouping)
     if slicings is None:
-        slicings, _ = turn_slicings(ALWAYS, turns, {}, {})
+        slicings, _ = turn_slicings(ALWAYS, turns, {}, {}, conversations=evaluated.conversations)
     told = [(texts or {}).get(turn) for turn in turns]
     tables: dict[str, list[Any]] = {spec.name: [] for spec in Robustness.declared}
     tests: dict[tuple[str, str], list[tuple[Tested, Floats]]] = {}

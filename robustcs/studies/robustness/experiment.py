@@ -15,6 +15,7 @@ from robustcs.documents.files import write_folder
 from robustcs.documents.paraphrase_files import files_of_testsets
 from robustcs.evaluation import holes
 from robustcs.evaluation.groups import Group
+from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project, TextSource
 from robustcs.project.open_questions import raw_baseline
@@ -45,7 +46,8 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
     lacking = len(workspace.texts["human"]) - len(wanted)
     folder = project.retrieval.folder / "sets"
     drawn = {turn: draw(rows, sets, project.seed) for turn, rows in wanted.items()}
-    write_folder(folder, files_of_testsets(sets_table(drawn, sets)), overwrite=True)
+    conversations = conversations_of(workspace, drawn)
+    write_folder(folder, files_of_testsets(sets_table(drawn, sets, conversations), conversations), overwrite=True)
     if dropped:
         tell(cleaning_note(len(dropped), sum(map(len, workspace.paraphrases.values()))))
     said = f"{sets} manual and {counted(sets, 'raw test set')} of {counted(len(wanted), 'turn')}"

@@ -80,7 +80,7 @@ def ask(
     sources = {**project.texts, **project.raw_texts}
     workspace.refuse_strangers([(sources[name].path, own) for name, own in workspace.texts_of_sets.items()], turns)
     texts = workspace.texts_of(turns).get("human")
-    cut, told = slicings(workspace, turns, slices, always=ALWAYS)
+    cut, told = slicings(workspace, turns, slices, evaluated, always=ALWAYS)
     categories, notes = _categories(workspace)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
     result = robustness(project.groups, scores, evaluated, cut, texts, margin, project.seed, categories)

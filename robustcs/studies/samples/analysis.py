@@ -124,7 +124,7 @@ def compare_samples(sampled: Sequence[Sampled], evaluated: Evaluated, within: fl
     """
     if not within > 0:
         raise UsageError("bad-setting", f"margin is {within:g}", "write a number above 0, such as 0.01")
-    unit = evaluated.policy.unit
+    unit = evaluated.grouping
     rows: dict[str, Any] = {spec.name: [] for spec in Samples.declared}
     for one in sampled:
         wording = wording_of(one.texts)

@@ -12,6 +12,7 @@ from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.texts import without_empty
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Formulation, Project, needs, of_rankings
 from robustcs.project.requirements import sampled
 from robustcs.project.scoring import ScoredFile
@@ -56,6 +57,8 @@ def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> S
     rankings = {part.name: _rankings(workspace, files[part.name]) for part in parts if part.name in files}
     answered = set(next(iter(scores.values())).turns) if scores else {turn for some in rankings.values() for turn in some}
     samples = workspace.samples_of(sorted(answered, key=turn_sort_key)) if answered else workspace.samples
+    known = {*answered, *(turn for texts in samples.values() for turn in texts)}
+    evaluated = replace(evaluated, conversations=conversations_of(workspace, sorted(known, key=turn_sort_key)))
     found, notes = [], list[str]()
     for part in parts:
         texts = samples[part.name]

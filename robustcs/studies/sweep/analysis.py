@@ -97,7 +97,7 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
     Raises :class:`UsageError` for a measure with scores outside [0, 1].
     """
     grid = threshold_grid() if grid is None else grid
-    units = units_of(list(scores.turns), evaluated.policy.unit)
+    units = units_of(list(scores.turns), evaluated.grouping)
     _check_range(scores)
     every = Binned.of(scores, [Threshold(">=" if point else ">", point) for point in grid], distinct=False)
     parts = []

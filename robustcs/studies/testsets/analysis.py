@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 
+from robustcs.conversations import Conversations
 from robustcs.inputs.paraphrases import Paraphrase
-from robustcs.inputs.turns import conversation, turn_depth
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, number, share, table, text
 from robustcs.similarity.paraphrases import KINDS, SETS, TooSimilar, draw, relation, sets_table, text_key
@@ -59,30 +59,33 @@ def draw_testsets(
     seed: int,
     notes: Sequence[str] = (),
     dropped: Sequence[TooSimilar] = (),
+    conversations: Conversations | None = None,
 ) -> ParaphraseSets:
     """Draw ``sets`` test sets from ``paraphrases``: turn → its paraphrases, the turns in natural order.
 
     A set takes the manual and the raw text of a turn from the same row of the file, so that the manual text is the right
     rewrite of the raw text. The draw of a turn depends only on the seed and the paraphrases of the turn, not on their order,
-    the other turns or the machine. ``dropped`` are the paraphrases that cleaning removed before.
+    the other turns or the machine. ``dropped`` are the paraphrases that cleaning removed before; ``conversations`` those
+    of the project (default: those that the ids show).
     """
+    conversations = conversations or Conversations.from_ids(paraphrases)
     drawn = {turn: draw(rows, sets, seed) for turn, rows in paraphrases.items()}
-    notes = [f"seed {seed}", *notes, *_gaps(paraphrases)]
+    notes = [f"seed {seed}", *notes, *_gaps(paraphrases, conversations)]
     return ParaphraseSets(
-        Evaluated(EvaluationPolicy(), "texts", len(paraphrases), 0, tuple(notes)),
+        Evaluated(EvaluationPolicy(), "texts", len(paraphrases), 0, tuple(notes), conversations=conversations),
         content={
-            "statistics": [_statistics(paraphrases)], "similar": lambda: _similar(paraphrases),
-            "overlaps": lambda: _overlaps(paraphrases, drawn), "sets": sets_table(drawn, sets),
+            "statistics": [_statistics(paraphrases, conversations)], "similar": lambda: _similar(paraphrases),
+            "overlaps": lambda: _overlaps(paraphrases, drawn), "sets": sets_table(drawn, sets, conversations),
             "dropped": [_gone(one) for one in dropped],
         },
     )  # fmt: skip
 
 
-def _statistics(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> dict[str, float]:
+def _statistics(paraphrases: Mapping[str, Sequence[Paraphrase]], conversations: Conversations) -> dict[str, float]:
     counts = [len(rows) for rows in paraphrases.values()]
     return {
         "paraphrases": sum(counts),
-        "topics": len({conversation(turn) for turn in paraphrases}),
+        "topics": len(set(map(conversations.of, paraphrases))),
         "turns": len(counts),
         "per_turn": sum(counts) / len(counts),
         "per_turn_min": min(counts),
@@ -124,11 +127,11 @@ def _gone(one: TooSimilar) -> tuple[object, ...]:
     return one.dropped.turn, one.kind, one.relation, *texts, one.dropped.line, one.kept.line
 
 
-def _gaps(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> list[str]:
+def _gaps(paraphrases: Mapping[str, Sequence[Paraphrase]], conversations: Conversations) -> list[str]:
     """Return a note on conversations with a turn before the last that has no paraphrases."""
     depths: dict[str, set[int]] = {}
     for turn in paraphrases:
-        depths.setdefault(conversation(turn), set()).add(turn_depth(turn) or 1)
+        depths.setdefault(conversations.of(turn), set()).add(conversations.depth(turn) or 1)
     short = [topic for topic, known in depths.items() if len(known) < max(known)]
     if not short:
         return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from robustcs.documents.document import Block, Card, Cards, Paragraph
 from robustcs.documents.tables import result_table
 from robustcs.documents.words import number
-from robustcs.inputs.turns import conversation
 from robustcs.result import text
 from robustcs.similarity.paraphrases import FEW_CHARACTERS
 from robustcs.studies.testsets.analysis import ParaphraseSets
@@ -44,8 +43,9 @@ def show(result: ParaphraseSets) -> tuple[Block, ...]:
 
 def _conversations(result: ParaphraseSets) -> Cards:
     sets = result.sets
-    topic = conversation(sets["turn"].iloc[0])
-    chosen = sets[[conversation(turn) == topic for turn in sets["turn"]]]
+    conversations = result.evaluated.conversations_of(sets["turn"])
+    topic = conversations.of(sets["turn"].iloc[0])
+    chosen = sets[[conversations.of(turn) == topic for turn in sets["turn"]]]
     cards = tuple(
         Card(f"Set {number}", tuple((row["turn"], f"{row['raw']}\n{row['manual']}") for _, row in part.iterrows()))
         for number, part in chosen[chosen["set"] <= 2].groupby("set")

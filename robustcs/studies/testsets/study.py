@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from robustcs.project.conversations import conversations_of
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.paraphrases import clean_turns, cleaning_note
 from robustcs.studies.signature import Folder, Opt
@@ -33,11 +34,12 @@ def ask(workspace: Workspace, *, sets: Annotated[int, Opt("N", low=1, high=100)]
       robustcs testsets --format json --table statistics
     """
     paraphrases, seed = workspace.paraphrases, workspace.project.seed
+    conversations = conversations_of(workspace, paraphrases)
     if not clean:
-        return draw_testsets(paraphrases, sets, seed, paraphrases.notes)
+        return draw_testsets(paraphrases, sets, seed, paraphrases.notes, conversations=conversations)
     kept, dropped = clean_turns(paraphrases)
     notes = (*paraphrases.notes, cleaning_note(len(dropped), sum(map(len, paraphrases.values()))))
-    return draw_testsets(kept, sets, seed, notes, dropped)
+    return draw_testsets(kept, sets, seed, notes, dropped, conversations)
 
 
 def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: Annotated[bool, Opt(needs="--folder")]) -> None:
@@ -56,7 +58,7 @@ def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: A
     result = ask(workspace, sets=sets, clean=clean)
     written = []
     if folder:
-        files = files_of_testsets(result.sets)
+        files = files_of_testsets(result.sets, result.evaluated.conversations)
         if clean:
             gone = set(result.dropped["line"])
             kept = [row for rows in workspace.paraphrases.values() for row in rows if row.line not in gone]

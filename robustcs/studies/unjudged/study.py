@@ -15,6 +15,7 @@ from robustcs.evaluation.measure import grade_notes
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
 from robustcs.inputs.qrels import Qrels
+from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import fill, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.open_questions import comparable_groups
@@ -118,7 +119,8 @@ def ask(
         asking, partly = _asking(compared(), asked)
         compared, notes = lambda: asking, [*notes, *partly]
     runs = read if counted.counted.all() else [only_turns(run, counted.counted) for run in read]
-    evaluated = Evaluated(policy, "runs", int(counted.counted.sum()), int(counted.lacking.sum()))
+    conversations = conversations_of(workspace, qrels.turns) if slices else None
+    evaluated = Evaluated(policy, "runs", int(counted.counted.sum()), int(counted.lacking.sum()), conversations=conversations)
     notes = list(dict.fromkeys([*notes, *qrels.notes, *(note for run in read for note in run.matrix.notes), *counted.notes]))
     turns, filled = runs[0].matrix.turns, None
     if builder is not None:
@@ -132,8 +134,8 @@ def ask(
     tipped = pairs and expected and (len(runs) * (len(runs) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
     positives = only_relevant(qrels, policy.relevance_level)
     notes += [*([ONLY_RELEVANT] if positives else []), *_short_lists(runs, depth)]
-    cut, told = slicings(workspace, turns, slices) if slices else ((), ())
-    units = units_of(turns, policy.unit) if cut else None
+    cut, told = slicings(workspace, turns, slices, evaluated) if slices else ((), ())
+    units = units_of(turns, evaluated.grouping) if cut else None
     evaluated = replace(evaluated, notes=(*notes, *told))
     if units is not None:
         evaluated = units.stated(evaluated)

@@ -16,7 +16,7 @@ from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.families import max_t
 from robustcs.statistics.ranks import METHODS
-from robustcs.statistics.units import unit_of, units_of
+from robustcs.statistics.units import units_of
 from robustcs.studies.augment.analysis import augment
 from tests.evaluation.test_augmentation import Pairs, as_pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking, pool_of
@@ -100,7 +100,7 @@ def test_tests_and_turns_follow_from_the_scores(real: tuple[list[Ranking], Pairs
     rankings, old, new = real
     change = compare(rankings, old, new, ("map",))
     turns = list(dict.fromkeys(turn for turn, _ in old))
-    conversations = np.unique([unit_of(turn) for turn in turns], return_inverse=True)[1]
+    conversations = units_of(turns).codes
     sizes = np.bincount(conversations)
     signs = np.random.default_rng(9).choice([-1.0, 1.0], size=(40_000, len(sizes)))
     assert len(sizes) == 25 and len(change.turns) > 15

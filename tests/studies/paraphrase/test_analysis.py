@@ -43,10 +43,23 @@ def test_a_turn_with_one_text_takes_it_for_both() -> None:
     assert varied(RAW, {}).evaluated.notes == ("seed 0", "3 turns without the Human text: Original is used instead")
 
 
-def test_turns_without_a_place_are_left_out_and_told() -> None:
+def test_a_turn_without_a_place_is_its_own_conversation() -> None:
     result = varied({"alone": "What is bread made of here?"}, MANUAL)
-    assert "1 turn excluded: no place in a conversation in the id (alone)" in result.evaluated.notes
-    assert result.evaluated.turns == 3 and "alone" not in set(result.variations["turn"])
+    assert result.evaluated.turns == 4 and "alone" in set(result.variations["turn"])
+
+
+@pytest.mark.parametrize("form", ["q{}", "billing-{:02d}", "2024_{:04d}"])
+def test_questions_outside_conversations_are_varied_without_each_other(form: str) -> None:
+    """Of 3,237 questions, 2,324 were left out, because their ids have no place in a conversation."""
+    asked = "Who founded the Lotus company in {}?", "Why did the Lotus company build cars in {}?"
+    questions = {form.format(place): asked[place % 2].format(place) for place in range(801, 841)}
+    result = varied({}, questions)
+    assert result.evaluated.turns == 40 and set(result.variations["turn"]) == set(questions)
+    assert not {"antecedent", "pronoun", "ellipsis"} & set(result.variations["category"])
+    assert not any(word in text.split() for text in result.variations["raw"] for word in ("it", "they", "them", "It"))
+    # the same questions in conversations refer to each other
+    linked = {f"{place // 8 + 1}_{place % 8 + 1}": text for place, text in enumerate(questions.values())}
+    assert "pronoun" in set(varied({}, linked).variations["category"])
 
 
 @pytest.fixture(scope="module")

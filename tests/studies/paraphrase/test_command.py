@@ -38,8 +38,3 @@ def test_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.chdir(tmp_path)
     assert run(["paraphrase", "--vary"]) == 2
     assert capsys.readouterr().err == ("robustcs: no turns are given; add --rewrites original=FILE and --rewrites human=FILE\n")
-    Path("t.tsv").write_text("alone\tWhat is it?\n")
-    assert run(["paraphrase", "--vary", "--rewrites", "human=t.tsv"]) == 2
-    assert capsys.readouterr().err == (
-        "robustcs: no turn id contains a place in a conversation, for example 'alone'; write ids as TOPIC_DEPTH, such as 31_4\n"
-    )
