@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from robustcs.errors import UsageError
-from robustcs.wording import counted
+from robustcs.wording import counted, merged, shortened
 
 Missing = Literal["zero", "drop", "own"]
 Order = Literal["score", "rank"]
@@ -105,6 +105,8 @@ class Evaluated:
         Systems with per-turn scores, if others have runs.
     own_turns
         Run → number of turns that it answers, if each run is averaged over these turns.
+    notes
+        Notes, each once; those of one kind, such as missing turns of several runs, are one note.
     skipped
         Skipped rows of inputs, such as ``human: 1 of 332 texts empty``.
     collections
@@ -134,6 +136,10 @@ class Evaluated:
     ranker: str = ""
     counts: str = "turn"
 
+    def __post_init__(self) -> None:
+        """Merge notes that differ only in their subject, wherever they come from."""
+        object.__setattr__(self, "notes", merged(self.notes))
+
     @property
     def missing_rule(self) -> Missing:
         """The rule that was applied to missing turns: ``drop`` instead of ``own`` if all runs use the same turns."""
@@ -142,7 +148,7 @@ class Evaluated:
     @property
     def policy_line(self) -> str:
         """The policy line, which ends each table and report."""
-        return " · ".join([self._scored, *self.skipped])
+        return " · ".join([self._scored, *shortened(self.skipped)])
 
     @property
     def about(self) -> str:

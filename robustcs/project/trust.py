@@ -23,7 +23,7 @@ from robustcs.result import Evaluated
 from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.families import Family
 from robustcs.statistics.units import units_of
-from robustcs.wording import counted
+from robustcs.wording import counted, listed
 
 #: Names of models in file names: ``qrels-gpt4o.txt``.
 _MODEL = re.compile(
@@ -90,12 +90,10 @@ def limits_of_qrels(qrels: Qrels) -> list[Limit]:
 
 
 def limits_of_rows(skipped: Mapping[tuple[str, str], Skipped]) -> list[Limit]:
-    """Return a limit for each file and role with more than 1% skipped rows."""
-    return [
-        Limit(SUBJECTS, f"More than 1% of {role} were skipped: {one}.")
-        for (_, role), one in skipped.items()
-        if 100 * one.count > one.rows
-    ]
+    """Return one limit on all files and roles with more than 1% skipped rows."""
+    many = [(role, str(one)) for (_, role), one in skipped.items() if 100 * one.count > one.rows]
+    told = many[0] if len(many) == 1 else ("rows", listed(f"{role} ({one})" for role, one in many))
+    return [Limit(SUBJECTS, f"More than 1% of {told[0]} were skipped: {told[1]}.")] if many else []
 
 
 def limits_of_turns(turns: Sequence[str], unit: Unit) -> list[Limit]:

@@ -44,7 +44,7 @@ def test_files_are_joined_by_turn_and_never_by_row(tmp_path: Path) -> None:
     assert list(scores.original["ndcg_cut_3"]) == [0.1, 0.2, 0]
     assert list(scores.rewriters["qr"]["ndcg_cut_3"]) == [0.3, 0.4, 0]
     assert (evaluated.turns, evaluated.missing) == (3, 1)
-    assert evaluated.notes == ("Original misses 1 turn: 1_10", "QR misses 1 turn: 1_10")
+    assert evaluated.notes == ("Original (1 turn: 1_10), QR (1 turn: 1_10): missing turns",)
     dropping = replace(project, policy=EvaluationPolicy(missing="drop"))
     scores, evaluated = Workspace(dropping).formulation_scores()
     assert list(scores.turns) == ["1_1", "1_2"]

@@ -25,6 +25,7 @@ from robustcs.statistics.means import share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.audit.systems import Scored, mean_rows, reversal_rows, system_rows
+from robustcs.wording import Note
 
 #: The slice of all pairs, and the name of the human judges in table ``conflicts``.
 ALL, HUMAN = "all", "human judges"
@@ -179,7 +180,9 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
         sides, both = [judged.human, judged.grades[name]], compared[name]
         paired = bool(both.any())
         if not paired:
-            notes.append(f"{name} and the human judgments have no pair in common: only the ranking of systems is compared")
+            apart = "no pair in common with the human judgments: only the ranking of systems is compared"
+            text_ = f"{name} and the human judgments have no pair in common: only the ranking of systems is compared"
+            notes.append(Note.of(name, "", apart, text_))
         common = _common(judged, [side[both].astype(np.int64) for side in sides], both[:-1], evaluated)
         found, pairs = agreement(common, seed), len(common.human)
         alone = [int((side[:-1] > UNJUDGED).sum()) - pairs for side in sides]

@@ -38,6 +38,7 @@ from robustcs.studies.compare.changes import Rescored
 from robustcs.studies.compare.gate import no_worse, parse_condition
 from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SEED, UNIT, Call, Command
+from robustcs.wording import merged
 
 #: A project, its file or folder, or the folder of a report.
 Side = Project | str | Path
@@ -117,7 +118,7 @@ def ask(
     policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING}, unit=unit)  # type: ignore[arg-type]
     basis = "runs" if any(system.rankings for system in second.systems.values()) else "scores"
     notes = [] if first.policy == second.policy else [f"the policy changed; old policy: {first.policy['line']}"]
-    told = [side.workspace.notes if side.workspace else [] for side in sides]
+    told = [merged(side.workspace.notes) if side.workspace else () for side in sides]
     notes += [note if note in told[0] else f"new state: {note}" for note in told[1]]
     notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
     evaluated = Evaluated(policy, basis, 0, second.missing, tuple(notes))  # type: ignore[arg-type]
