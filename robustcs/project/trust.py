@@ -67,14 +67,24 @@ def model_evidence(file: Path) -> str:
     return ""
 
 
+def model_of_qrels(project: Project) -> tuple[str, str]:
+    """Return the name of the model that made the qrels, and how that is known; empty if people did, or if it is unknown."""
+    if not project.qrels or project.qrels_source in ("people", "mixed"):
+        return "", ""
+    files = parts_of(project.qrels)
+    found = [(name, f"the qrels are those of judge {name}") for name, path in project.judges.items() if path in files]
+    if project.qrels_source == "model":
+        found += [(file.stem, f"the source of {file.name} is model") for file in files]
+    found += [(file.stem, f"the qrels are {file.name}, and {why}") for file in files if (why := model_evidence(file))]
+    return found[0] if found else ("", "")
+
+
 def limits_of_sources(project: Project) -> list[Limit]:
-    """Return limits from the sources of qrels and judges: qrels made by a model are not human judgments."""
-    files = parts_of(project.qrels) if project.qrels else ()
-    told = [f"the qrels are those of judge {name}" for name, path in project.judges.items() if path in files]
-    told += [f"the qrels are {file.name}, and {why}" for file in files if (why := model_evidence(file))]
+    """Return limits from the source of the qrels: those of a model are no judgments of people."""
+    _, told = model_of_qrels(project)
     return [
-        Limit(_OF_JUDGMENTS, f"Based on model judgments, not human ones: {told[0]}."),
-        Limit(_JUDGES, f"Not an agreement with human judges: {told[0]}.", bars=True),
+        Limit(_OF_JUDGMENTS, f"Based on judgments of a model, not of people: {told}."),
+        Limit(_JUDGES, f"Agreement with a model, not with people: {told}.", bars=True),
     ] if told else []  # fmt: skip
 
 
