@@ -9,8 +9,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, overload
 
-from robustcs.copies import Copies, own
-from robustcs.lazy import pd
+from robustcs.lazy import Copies, own, pd
 from robustcs.policy import Basis as Basis
 from robustcs.policy import Evaluated as Evaluated
 from robustcs.wording import counted
