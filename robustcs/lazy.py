@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -37,13 +38,11 @@ def own(content: Any) -> Any:
     return content if callable(content) else copy(content) if isinstance(content, list) else content.copy()
 
 
+@dataclass(frozen=True)
 class Copies(Mapping[str, Any]):
     """Table name → content; each reading gives a copy. Only the result uses ``stored``, the contents themselves."""
 
     stored: dict[str, Any]
-
-    def __init__(self, stored: Mapping[str, Any]) -> None:
-        self.stored = dict(stored.stored if isinstance(stored, Copies) else stored)
 
     def __getitem__(self, name: str) -> Any:
         return own(self.stored[name])

@@ -239,13 +239,12 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
     def __init__(self, result: Result) -> None:
         self._result = result
-        self._names = (*(spec.name for spec in result.declared), *result.by_collection)
+        self._names = (*(spec.name for spec in result.declared), *result.by_collection.stored)  # type: ignore[attr-defined]
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._names:
             raise KeyError(name)
-        found: pd.DataFrame | None = self._result.by_collection.get(name)
-        return self._result.frame(name) if found is None else found
+        return self._result.frame(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -319,9 +318,11 @@ class Result:
 
     def __post_init__(self) -> None:
         """Raise :class:`TypeError` if a table has no content, or a frame does not have the declared columns and kinds."""
-        vars(self).update(content=Copies(self.content), by_collection=Copies(self.by_collection))
+        for name in ("content", "by_collection"):
+            given = vars(self)[name]
+            vars(self)[name] = Copies(dict(given.stored if isinstance(given, Copies) else given))
         names = {spec.name for spec in self.declared}
-        if names ^ self.content.keys():
+        if names ^ self._stored.keys():
             raise TypeError(f"{type(self).__name__} has the tables {sorted(names)}, given are {sorted(self.content)}")
         for name, one in self._stored.items():
             if not callable(one) and not isinstance(one, list):
@@ -353,7 +354,8 @@ class Result:
 
     def table(self, name: str) -> Table:
         """Return a copy of a table as it was computed, a frame or rows. Raises :class:`KeyError` if there is none."""
-        return own(self._computed(name))  # type: ignore[no-any-return]
+        made = self._computed(name)
+        return copy(made) if isinstance(made, Rows) else made.copy()
 
     def frame(self, name: str) -> pd.DataFrame:
         """Return a copy of a table as a frame."""
@@ -371,7 +373,7 @@ class Result:
 
     def _computed(self, name: str) -> Table:
         """Return a table, a frame or rows, itself; it is computed when it is first used."""
-        if name in self.by_collection:
+        if name in self.by_collection.stored:  # type: ignore[attr-defined]
             return self.by_collection.stored[name]  # type: ignore[attr-defined, no-any-return]
         spec, found = self.spec(name), self._stored[name]
         if not callable(found) and type(found) is not list:  # computed and checked
