@@ -10,16 +10,19 @@ import copyreg
 import errno
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence, Sized
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
+
+from robustcs.wording import listed
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 #: Largest number of listed problems per file; further problems are only counted.
 MAX_PROBLEMS = 20
+#: Largest number of problems of one kind in a file that are listed one by one.
+_SAME = 5
 #: Largest number of characters in each part of a message; parts quote ids, cells and keys of input files of any length.
 _LONGEST = 600
 
@@ -167,21 +170,36 @@ class InputError(RobustcsError):
         super().__init__(self.problems[0].slug, "")
 
     def __str__(self) -> str:
-        alike = Counter(problem._replace(line=None) for problem in self.problems)
+        kinds: dict[object, list[Problem]] = {}
+        for problem in self.problems:
+            kinds.setdefault(_kind(problem), []).append(problem)
         lines = []
         for problem in self.problems:
-            count = alike[kind := problem._replace(line=None)]
-            if 0 < count <= 5:
+            alike = kinds[_kind(problem)]
+            if len(alike) <= _SAME:
                 lines.append(str(problem))
-            elif count:
+            elif problem is alike[0]:
                 # a file of the wrong kind has one problem, not one per line
-                what = "lines" if getattr(problem.path, "place", None) is None else "rows"
-                lines.append(f"{problem} (the same in {count - 1} more {what})")
-                alike[kind] = 0
+                lines.append(f"{problem} ({_others(alike)})")
         if self.total > len(self.problems):
             further = self.total - len(self.problems)
             lines.append(f"… and {further:,} more problem{'s' * (further != 1)}")
         return "\n".join(lines)
+
+
+def _kind(problem: Problem) -> object:
+    """Return what problems of one kind share: all but the line. Repeats of a key also name the key, and are of one kind."""
+    repeated = problem.slug.startswith("repeated-")
+    return (os.fspath(problem.path), problem.slug) if repeated else problem._replace(line=None)
+
+
+def _others(alike: Sequence[Problem]) -> str:
+    """Return where the problems after the first of one kind are: ``the same in 7 more lines``, or their first lines."""
+    what = "lines" if getattr(alike[0].path, "place", None) is None else "rows"
+    if len({problem._replace(line=None) for problem in alike}) == 1:
+        return f"the same in {len(alike) - 1} more {what}"
+    lines = [str(problem.line) for problem in alike[1:] if problem.line]
+    return f"and {len(alike) - 1} more repeats, in {what}" + (f": {listed(lines)}" if lines else "")
 
 
 class PackageNeededError(InputError):

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from robustcs.conversations import NONE, PATTERN, Conversations
 from robustcs.errors import UsageError
-from robustcs.wording import counted
+from robustcs.wording import counted, merged, shortened
 
 Missing = Literal["zero", "drop", "own"]
 Order = Literal["score", "rank"]
@@ -119,6 +119,8 @@ class Evaluated:
         Run → number of turns that it answers, if each run is averaged over these turns.
     unscored
         Number of turns for which at least one file of scores has no score.
+    notes
+        Notes, each once; those of one kind, such as missing turns of several runs, are one note.
     skipped
         Skipped rows of inputs, such as ``human: 1 of 332 texts empty``.
     collections
@@ -164,6 +166,10 @@ class Evaluated:
         """Return the conversations of the project, or those that the ids of ``turns`` show."""
         return self.conversations or Conversations.from_ids(turns)
 
+    def __post_init__(self) -> None:
+        """Merge notes that differ only in their subject, wherever they come from."""
+        object.__setattr__(self, "notes", merged(self.notes))
+
     @property
     def missing_rule(self) -> Missing:
         """The rule that was applied to missing turns: ``drop`` instead of ``own`` if all runs use the same turns."""
@@ -172,7 +178,7 @@ class Evaluated:
     @property
     def policy_line(self) -> str:
         """The policy line, which ends each table and report."""
-        return " · ".join([self._scored, *filter(None, [self._grouped]), *self.skipped])
+        return " · ".join([self._scored, *filter(None, [self._grouped]), *shortened(self.skipped)])
 
     @property
     def _grouped(self) -> str:

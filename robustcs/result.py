@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, overload
 
-from robustcs.lazy import pd
+from robustcs.lazy import Copies, own, pd
 from robustcs.policy import Basis as Basis
 from robustcs.policy import Evaluated as Evaluated
 from robustcs.wording import counted
@@ -232,17 +232,22 @@ Content: TypeAlias = "Table | list[Any] | Callable[[], Table | list[Any]]"
 
 
 class Tables(Mapping[str, "pd.DataFrame"]):
-    """Table name → frame of a result, the main table first; each frame is computed when it is first used."""
+    """Table name → frame of a result, the main table first; each frame is computed when it is first used.
+
+    Each frame is a copy: changing it does not change the result.
+    """
 
     def __init__(self, result: Result) -> None:
         self._result = result
-        self._names = (*(spec.name for spec in result.declared), *result.by_collection)
+        self._names = (*(spec.name for spec in result.declared), *result.by_collection.stored)  # type: ignore[attr-defined]
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._names:
             raise KeyError(name)
-        found = self._result.by_collection.get(name)
-        return self._result.frame(name) if found is None else found
+        return self._result.frame(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -254,6 +259,8 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 @dataclass(frozen=True)
 class Result:
     """Base of all results: a dataclass that declares its tables as attributes, which are read as frames.
+
+    A result does not change: every frame that it returns is a copy. :meth:`changed` returns a result with another table.
 
     study
         The folder of :mod:`robustcs.studies` that computes and displays the result.
@@ -272,7 +279,7 @@ class Result:
     declared: ClassVar[tuple[TableSpec, ...]] = ()
 
     evaluated: Evaluated
-    content: dict[str, Content] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
+    content: Mapping[str, Content] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
     inputs: tuple[Mapping[str, Any], ...] = dataclasses.field(default=(), kw_only=True, compare=False)
     by_collection: Mapping[str, pd.DataFrame] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
 
@@ -304,25 +311,28 @@ class Result:
 
     def __repr__(self) -> str:
         """Return the number of turns, and the tables with their numbers of rows, if computed."""
-        made = [name for name in self.tables if not callable(self.content.get(name))]
-        rows = {name: f" ({counted(len(self.table(name)), 'row')})" for name in made}
+        made = [name for name in self.tables if not callable(self._stored.get(name))]
+        rows = {name: f" ({counted(len(self._computed(name)), 'row')})" for name in made}
         tables = ", ".join(f"{name}{rows.get(name, '')}" for name in self.tables)
         return f"<{type(self).__name__}: {counted(self.evaluated.turns, 'turn')}; {tables}>"
 
     def __post_init__(self) -> None:
         """Raise :class:`TypeError` if a table has no content, or a frame does not have the declared columns and kinds."""
+        for name in ("content", "by_collection"):
+            given = vars(self)[name]
+            vars(self)[name] = Copies(dict(given.stored if isinstance(given, Copies) else given))
         names = {spec.name for spec in self.declared}
-        if names ^ self.content.keys():
+        if names ^ self._stored.keys():
             raise TypeError(f"{type(self).__name__} has the tables {sorted(names)}, given are {sorted(self.content)}")
-        for name, one in self.content.items():
+        for name, one in self._stored.items():
             if not callable(one) and not isinstance(one, list):
                 self.spec(name).check(one)
 
     def changed(self, **parts: Any) -> Self:
         """Return a copy with other ``parts`` or tables; unlike :func:`dataclasses.replace`, it computes no table."""
         made = copy(self)
-        tables = {name: parts.pop(name) for name in self.content if name in parts and name not in vars(self)}
-        made.__dict__.update(parts, content={**self.content, **tables})
+        tables = {name: own(parts.pop(name)) for name in self._stored if name in parts and name not in vars(self)}
+        made.__dict__.update(parts, content={**self._stored, **tables})
         made.__post_init__()
         return made
 
@@ -337,34 +347,44 @@ class Result:
         """Table name → frame, the main table first."""
         return Tables(self)
 
+    @property
+    def _stored(self) -> dict[str, Any]:
+        """Table → its content itself, not a copy."""
+        return self.content.stored  # type: ignore[attr-defined, no-any-return]
+
     def table(self, name: str) -> Table:
-        """Return a table as it was computed, a frame or rows. Raises :class:`KeyError` if there is none."""
-        if name not in self.content:
-            return self.tables[name]
-        spec, found = self.spec(name), self.content[name]
+        """Return a copy of a table as it was computed, a frame or rows. Raises :class:`KeyError` if there is none."""
+        made = self._computed(name)
+        return copy(made) if isinstance(made, Rows) else made.copy()
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """Return a copy of a table as a frame."""
+        made = self._computed(name)
+        if isinstance(made, Rows):
+            made = self._stored[name] = self.spec(name).frame(made)
+            self.spec(name).check(made)
+        return made.copy()
+
+    def rows(self, name: str, **equal: object) -> Rows:
+        """Return the rows of a table, or those with these values in these columns."""
+        made = self._computed(name)
+        rows = made if isinstance(made, Rows) else Rows.of(made)
+        return Rows(rows.names, (row for row in rows if all(getattr(row, key) == one for key, one in equal.items())))
+
+    def _computed(self, name: str) -> Table:
+        """Return a table, a frame or rows, itself; it is computed when it is first used."""
+        if name in self.by_collection.stored:  # type: ignore[attr-defined]
+            return self.by_collection.stored[name]  # type: ignore[attr-defined, no-any-return]
+        spec, found = self.spec(name), self._stored[name]
         if not callable(found) and type(found) is not list:  # computed and checked
-            return found
+            return found  # type: ignore[no-any-return]
         found = found() if callable(found) else found
         if not isinstance(found, Rows):
             if isinstance(found, list) or not (spec.more or (len(found) and spec.lacks(found))):
                 found = spec.frame(found)
             spec.check(found)
-        self.content[name] = found
-        return found
-
-    def frame(self, name: str) -> pd.DataFrame:
-        """Return a table as a frame."""
-        made = self.table(name)
-        if isinstance(made, Rows):
-            made = self.content[name] = self.spec(name).frame(made)
-            self.spec(name).check(made)
-        return made
-
-    def rows(self, name: str, **equal: object) -> Rows:
-        """Return the rows of a table, or those with these values in these columns."""
-        made = self.table(name)
-        rows = made if isinstance(made, Rows) else Rows.of(made)
-        return Rows(rows.names, (row for row in rows if all(getattr(row, key) == one for key, one in equal.items())))
+        self._stored[name] = found
+        return found  # type: ignore[no-any-return]
 
     def spec(self, name: str) -> TableSpec:
         """Return the declaration of a table."""

@@ -38,12 +38,78 @@ def verb(number: int, one: str, several: str) -> str:
     return one if number == 1 else several
 
 
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """Return at most ``most`` of the names and the number of others: ``a, b, c, d, e and 2 others``."""
+    every = list(names)
+    return ", ".join(every[:most]) + (f" and {counted(len(every) - most, 'other')}" if len(every) > most else "")
+
+
+def shortened(files: Sequence[str], most: int = 5) -> list[str]:
+    """Return the skipped rows of at most ``most`` files, and the number of other files."""
+    more = len(files) - most
+    return [*files[:most], *([f"rows of {counted(more, 'other file')} skipped"] if more > 0 else [])]
+
+
 def told_once(notes: Iterable[tuple[str, str, str]]) -> list[str]:
     """Merge notes (text, name, text) that differ only in the name: ``no text of t5, gpt for 2 turns``."""
-    names: dict[tuple[str, str], list[str]] = {}
+    names: dict[tuple[str, str], dict[str, None]] = {}
     for before, name, after in notes:
-        names.setdefault((before, after), []).append(name)
-    return [f"{before}{', '.join(dict.fromkeys(found))}{after}" for (before, after), found in names.items()]
+        names.setdefault((before, after), {})[name] = None
+    return [f"{before}{listed(found)}{after}" for (before, after), found in names.items()]
+
+
+class Note(str):
+    """A note on a system, a file or another subject; :func:`merged` joins notes of one kind.
+
+    kind
+        What is true of every subject; notes of one kind have the same.
+    about
+        Subjects, each with what is true of it alone.
+    """
+
+    kind: str
+    about: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def made(cls, text: str, kind: str, about: Iterable[tuple[str, str]]) -> Note:
+        """Return a note from its parts."""
+        note = cls(text)
+        note.kind, note.about = kind, tuple(about)
+        return note
+
+    @classmethod
+    def of(cls, name: str, detail: str, kind: str, alone: str = "") -> Note:
+        """Return a note on one subject: ``NAME: DETAIL KIND``, or the text ``alone``."""
+        return cls.made(alone or " ".join(filter(None, (f"{name}:", detail, kind))), kind, [(name, detail)])
+
+    @classmethod
+    def renamed(cls, note: str, old: str, new: str) -> str:
+        """Return a note with another name of its subject."""
+        text, kind, about = cls.parts(note)
+        names = ((new if name == old else name, detail) for name, detail in about)
+        return cls.made(text.replace(old, new, 1), kind, names) if about else text.replace(old, new, 1)
+
+    @classmethod
+    def parts(cls, note: str) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+        """Return text, kind and subjects of any note; one without a subject is its own kind."""
+        return (str(note), note.kind, note.about) if isinstance(note, cls) else (note, note, ())
+
+
+def merged(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return each note once, those of one kind as one note: ``a (2 turns), b (1 turn) and 3 others: KIND``."""
+    found: dict[tuple[str, bool], list[str]] = {}
+    for note in notes:
+        _, kind, about = Note.parts(note)
+        found.setdefault((kind, bool(about)), []).append(note)
+    return tuple(_merged(kind, some) for (kind, _), some in found.items())
+
+
+def _merged(kind: str, notes: Sequence[str]) -> str:
+    about = dict.fromkeys(one for note in notes for one in Note.parts(note)[2])
+    if len(about) < 2:
+        return notes[0]
+    names = listed(f"{name} ({detail})" if detail else name for name, detail in about)
+    return Note.made(f"{names}: {kind}", kind, about)
 
 
 def first_of(parts: Sequence[str], most: int) -> str:

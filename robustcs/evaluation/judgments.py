@@ -22,7 +22,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import count, number, share, table, text
 from robustcs.statistics import Codes, Mask
-from robustcs.wording import counted
+from robustcs.wording import Note, counted
 
 #: Grade of a pair with two different grades: the earlier file's, the later file's, or the higher one.
 Rule = Literal["keep", "replace", "max"]
@@ -213,10 +213,10 @@ class JudgedPool:
                 (labels.unknown, "label", "for texts that match no turn or passage"),
             ]
             notes += labels.qrels.notes
-            notes += [f"{name}: {counted(number, what)} {why} skipped" for number, what, why in told if number]
+            notes += [Note.of(name, counted(number, what), f"{why} skipped") for number, what, why in told if number]
             if off:
                 done = "clipped" if off_scale == "clip" else "dropped"
-                notes.append(f"{name}: {counted(off, 'grade')} outside the scale {done}")
+                notes.append(Note.of(name, counted(off, "grade"), f"outside the scale {done}"))
         return notes
 
 

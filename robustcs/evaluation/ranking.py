@@ -16,7 +16,7 @@ from robustcs.inputs.runs import BY_RANK, Run, read_run
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import Codes, Mask, places_within
-from robustcs.wording import counted
+from robustcs.wording import Note, counted
 
 #: Rows whose ids are searched or decoded together, so that they fit the processor's cache.
 _ROWS = 16_384
@@ -101,15 +101,18 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
 
 def notes_on_rows(name: str, repeated: int, constant: int, turns: int, policy: EvaluationPolicy) -> tuple[str, ...]:
     """Return notes on documents that occur several times in a turn, and on :attr:`Ranking.constant` turns if they are many."""
-    notes = []
+    notes: list[str] = []
     if repeated and policy.documents:
-        found = f"{name}: {counted(repeated, 'further passage')} of documents skipped"
-        notes = [f"{found}; the best-ranked passage of each document counts"]
+        kind = "of documents skipped; the best-ranked passage of each document counts"
+        notes = [Note.of(name, counted(repeated, "further passage"), kind)]
     elif repeated:
-        notes = [f"{name}: {counted(repeated, 'repeated document')} skipped; the best-ranked row of each counts"]
+        kind = "skipped; the best-ranked row of each counts"
+        notes = [Note.of(name, counted(repeated, "repeated document"), kind)]
     if policy.order == "score" and constant > _FEW * turns:
-        found = f"{name}: all scores are equal in {constant:,} of {counted(turns, 'turn')}, whose passages are ordered by id"
-        notes.append(f"{found}; {BY_RANK} orders them by rank")
+        ordered, some = f"{BY_RANK} orders them by rank", f"{constant:,} of {counted(turns, 'turn')}"
+        kind = f"all scores of a turn are equal, so its passages are ordered by id; {ordered}"
+        alone = f"{name}: all scores are equal in {some}, whose passages are ordered by id; {ordered}"
+        notes.append(Note.of(name, some, kind, alone))
     return tuple(notes)
 
 
@@ -131,10 +134,10 @@ def notes_on_ranks(run: Run, path: StrPath, policy: EvaluationPolicy) -> tuple[s
     found = 0 if ranks is None else _contradicting(run, ranks)
     if found <= _FEW * len(run.turns):
         return ()
-    what = (
-        f"{run.name}: in {found:,} of {counted(len(run.turns), 'turn')}, another passage has a higher score than that of rank 1"
-    )
-    return (f"{what}; passages are ordered by score, and {BY_RANK} orders them by rank",)
+    some = f"in {found:,} of {counted(len(run.turns), 'turn')},"
+    what = "another passage has a higher score than that of rank 1; passages are ordered by score, and"
+    what = f"{what} {BY_RANK} orders them by rank"
+    return (Note.of(run.name, some.rstrip(","), what, f"{run.name}: {some} {what}"),)
 
 
 def _contradicting(run: Run, places: Codes) -> int:

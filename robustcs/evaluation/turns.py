@@ -21,7 +21,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Missing
 from robustcs.statistics import Mask
-from robustcs.wording import counted, some_of, system_name, verb
+from robustcs.wording import Note, counted, some_of, system_name, verb
 
 #: The number of a passage in ClueWeb22 and iKAT.
 _NUMBERED = re.compile(r":[0-9]+\Z")
@@ -270,19 +270,24 @@ def _advice(found: str, expected: Expected) -> str:
     return "check that the files belong together"
 
 
-def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:
+def notes_on(expected: Expected, files: Sequence[Answered]) -> list[Note]:
     """Return notes on entirely unjudged runs and on missing turns, by file; files without common turns are ignored."""
-    notes = []
+    notes: list[Note] = []
     for file in files:
-        notes += [f"{file.name}: {problem.found}; {problem.advice}" for problem in unjudged_runs(expected, [file])]
+        alike = f"none of its passages is judged (ids of {expected.what} look like {expected.passage!r})"
+        notes += [
+            Note.of(file.name, f"{file.passage!r}", f"{alike}; {one.advice}", f"{file.name}: {one.found}; {one.advice}")
+            for one in unjudged_runs(expected, [file])
+        ]
         if file.missing.any() and not file.missing.all():
             notes.append(lacks_note(file.name, tuple(compress(expected.turns, file.missing))))
     return notes
 
 
-def lacks_note(name: str, turns: Sequence[str]) -> str:
+def lacks_note(name: str, turns: Sequence[str]) -> Note:
     """Return a note such as ``t5 misses 2 turns: 31_2, 31_4``."""
-    return f"{system_name(name)} misses {counted(len(turns), 'turn')}: {some_of(turns)}"
+    alone = f"{system_name(name)} misses {counted(len(turns), 'turn')}: {some_of(turns)}"
+    return Note.of(system_name(name), f"{counted(len(turns), 'turn')}: {some_of(turns, 2)}", "missing turns", alone)
 
 
 def union_of_turns(files: Sequence[tuple[StrPath, Collection[str]]], what: str) -> Expected:

@@ -25,7 +25,7 @@ from robustcs.inputs.text import filled_lines, first_lines, whole_of
 from robustcs.inputs.trec_lines import LINES, MS_MARCO, QRELS_COLUMNS, WITH_QUERIES, without_query
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt
-from robustcs.wording import counted
+from robustcs.wording import Note, counted
 
 _KINDS: dict[str, Kind] = {"turn": "label", "document": "text", "grade": "integer"}
 _LAYOUT = Layout("qrels file", QRELS_COLUMNS, _KINDS, "write the four columns of qrels")
@@ -165,7 +165,7 @@ def read_qrels(source: StrPath) -> Qrels:
     qrels, _ = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
     if not three:
         return qrels
-    return replace(qrels, notes=(*qrels.notes, f"{name}: three columns, read as turn, document and grade"))
+    return replace(qrels, notes=(*qrels.notes, Note.of(name, "", "three columns, read as turn, document and grade")))
 
 
 def _rows_with_queries(path: StrPath) -> tuple[list[tuple[str, str, int]], list[int]]:
@@ -267,7 +267,7 @@ def _from_columns(
     notes, keep = columns.notes(name), _each_once(turn_codes, ids, grades, clash)
     kept, grades = ids.take(keep), grades[keep]
     if len(kept) < len(ids):
-        notes.append(f"{name}: {counted(len(ids) - len(kept), f'repeated {what}')} counted once")
+        notes.append(Note.of(name, counted(len(ids) - len(kept), f"repeated {what}"), "counted once"))
     far = grades > _MOST_USUAL
     if 0 < (count := int(far.sum())) <= int((grades > 0).sum()) / 10 and (most := grades[~far].max()) <= _MOST_USUAL / 2:
         notes.append(f"{name}: {counted(count, what)} with a grade of up to {grades.max()}, {FAR} (at most {most})")

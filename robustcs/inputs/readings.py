@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem
 from robustcs.inputs.paths import MemoryFile, PooledFile, StrPath
 from robustcs.inputs.text import text_lines
-from robustcs.wording import and_more, counted, some_of
+from robustcs.wording import Note, and_more, counted, some_of
 
 T = TypeVar("T")
 
@@ -157,12 +157,14 @@ def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> Union[T]
 def texts_in_order(files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str) -> tuple[dict[str, T], list[str]]:
     """Return turn → text (or texts) of several files, and a note for each file whose texts differ from earlier ones."""
     union: dict[str, T] = {}
-    notes = []
+    notes: list[str] = []
     for path, texts in files:
         other = [turn for turn, text in texts.items() if union.setdefault(turn, text) != text]
         if other:
             have = f"{counted(len(other), 'turn')} of {whose} ({some_of(other)}{and_more(len(other), 5)})"
-            notes.append(f"{os.path.basename(path)} has a different text for {have}; the text of the earlier file is used")
+            name, used = os.path.basename(path), "the text of the earlier file is used"
+            alone = f"{name} has a different text for {have}; {used}"
+            notes.append(Note.of(name, have, f"different texts of the same turn; {used}", alone))
     return union, notes
 
 

@@ -21,6 +21,7 @@ from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, read_table
 from robustcs.inputs.text import id_text, number_of, whole_of
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
+from robustcs.wording import Note
 
 _IDS: dict[str, Kind] = {"turn": "label", "document": "text"}
 _WITHOUT_RANK = Layout("run", RUN_COLUMNS, {**_IDS, "score": "single"}, "write the six columns of a TREC run", more="rank")
@@ -182,8 +183,11 @@ def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
     first = scores[:_SAMPLED][turn == turn[0]]
     if len(first) < _FEWEST or bool((first[1:] <= first[:-1]).any()):
         return _run(name, columns, scores, None)
-    found = f"{name}: the scores of turn {columns.labels[turn[0]]} ascend, and the passage in its last row counts as best"
-    return _run(name, columns, scores, None, f"{found}; if they are ranks or distances, correct them or use {BY_RANK}")
+    turn_, best = f"turn {columns.labels[turn[0]]}", "the passage in its last row counts as best"
+    advice = f"if they are ranks or distances, correct them or use {BY_RANK}"
+    alone = f"{name}: the scores of {turn_} ascend, and {best}; {advice}"
+    note = Note.of(name, turn_, f"the scores of a turn ascend, and {best}; {advice}", alone)
+    return _run(name, columns, scores, None, note)
 
 
 def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str) -> Run:
@@ -199,7 +203,7 @@ def _from_three(path: StrPath, name: str, columns: Columns, ranks: bool) -> Run:
     if np.unique(np.stack([columns.numbers("turn"), numbers]), axis=1).shape[1] < len(numbers):
         found = "three columns, but the numbers repeat within a turn, so they are not ranks"
         raise input_error(path, None, found, "use grades with --qrels", "other-kind")
-    note = f"{name}: three columns, read as turn, document and rank"
+    note = Note.of(name, "", "three columns, read as turn, document and rank")
     return _run(name, columns, (-numbers).astype(np.float32), numbers if ranks else None, note)
 
 

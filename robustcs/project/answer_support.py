@@ -18,7 +18,7 @@ from robustcs.programs.outputs import OutputStore
 from robustcs.programs.runner import Asking, Track, ask_program, program_identity
 from robustcs.project.model import AnswerFiles
 from robustcs.project.workspace import Workspace
-from robustcs.wording import counted, some_of
+from robustcs.wording import Note, counted, some_of
 
 Passages = Mapping[str, Sequence[str]]
 
@@ -77,9 +77,12 @@ class MadeOf:
         path = self.files.answered.get(name)
         if path is None or (found := identify(parts_of(path)[0])) is None or "run" not in found.kinds:
             if self.gold:
-                self.notes.append(f"the passages of {name} are unknown, and so are the causes of its missed items")
+                alone = f"the passages of {name} are unknown, and so are the causes of its missed items"
+                self.notes.append(
+                    Note.of(name, "", "its passages are unknown, and so are the causes of its missed items", alone)
+                )
             return None
-        self.notes.append(f"{name}: assumption: each answer was generated from its references alone")
+        self.notes.append(Note.of(name, "", "assumption: each answer was generated from its references alone"))
         return top_passages(rank_run(read_run(path, name), self.workspace.project.policy), None)
 
 

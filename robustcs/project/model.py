@@ -224,9 +224,8 @@ class Project:
         Team, ranker, rewriter or other source → names of its runs.
     retrieval
         Settings for retrieving questions without a run.
-    qrels_selection
-        Selection of passages for judging. Unless it is ``pool``, estimates of the hole model are shown only with their tipping
-        points, and in no headline.
+    qrels_selection, qrels_source
+        Selection of passages for judging (unless ``pool``, the hole model gives only tipping points), and who judged them.
     new_judgments
         Files of judgments to add to the qrels, in this order.
     judges
@@ -244,6 +243,7 @@ class Project:
     name: str = "robustcs"
     qrels: Path | str | None = None
     qrels_selection: Selection = "pool"
+    qrels_source: str = ""
     new_judgments: tuple[Path | str, ...] = ()
     judges: Mapping[str, Path] = field(default_factory=dict)
     gold: Path | None = None

@@ -24,7 +24,7 @@ from robustcs.project.model import Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, changed_since, fits, read_sidecar, require_unchanged, text_checksums
-from robustcs.wording import turns_in_words
+from robustcs.wording import Note, counted, turns_in_words
 
 
 def raw_baseline(project: Project) -> str:
@@ -302,10 +302,12 @@ def changed_texts(
             changed = changed_since(run, text_checksums(texts[name], name in raw, raw.get(name)))
         for file in replaced:
             where = f"{sidecar_path(file)} describes other content of {file.name}"
-            notes.append(f"{where}; update it with robustcs retrieve --set record=true")
+            kind = "other content than the record beside the run; update it with robustcs retrieve --set record=true"
+            notes.append(Note.of(file.name, "", kind, f"{where}; update it with robustcs retrieve --set record=true"))
         if changed:
+            kind = "runs made for other texts; retrieve them with robustcs retrieve"
             where = f"the run of {name} was made for other texts of {turns_in_words(changed)}"
-            notes.append(f"{where}; retrieve them with robustcs retrieve")
+            notes.append(Note.of(name, counted(len(changed), "turn"), kind, f"{where}; retrieve them with robustcs retrieve"))
     return sorted(notes)
 
 

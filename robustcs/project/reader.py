@@ -25,6 +25,7 @@ from robustcs.project.model import Project, Role, TextSource, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.result import Basis
 from robustcs.retrieval.sidecar import require_unchanged
+from robustcs.wording import Note
 
 if TYPE_CHECKING:
     from robustcs.inputs.labels import Labels
@@ -243,7 +244,7 @@ class Inputs:
         paths = {path for _, path in files}
         for part in self.project.formulations.values():
             if part.run in paths and part.sample_runs and not self.takes_samples:
-                self.note(f"{part.name} has {len(part.sample_runs) + 1} runs, one per sample; only the first is used")
+                self.note(Note.of(part.name, f"{len(part.sample_runs) + 1} runs", "given, one per sample; the first is used"))
         built, told = [], []
         for result, rows in self.track(self.jobs.each(one, files), "reading runs", len(files)):
             built.append(result if keep is None else keep(result))
@@ -374,7 +375,7 @@ def _ranked(build: Callable[[Ranking], T], policy: EvaluationPolicy, role: str, 
 def _ranking(policy: EvaluationPolicy, role: str, path: Path) -> tuple[Ranking, Rows]:
     """Return the ranking of a run; a report asks for it under several names."""
     ranking, rows = read_once(_read_ranking, path, policy, rows=lambda made: len(made[0].document_codes))
-    notes = tuple(note.replace(shown(path), role, 1) for note in ranking.notes)
+    notes = tuple(Note.renamed(note, shown(path), role) for note in ranking.notes)
     return replace(ranking, name=role, notes=notes), rows
 
 

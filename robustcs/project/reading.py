@@ -136,10 +136,10 @@ class _Reader:
     def project(self, values: dict[str, Any]) -> Project:
         found: dict[str, Any] = {"name": self.folder.resolve().name}
         if isinstance(values.get("qrels"), dict):
-            found |= self._qrels(self._table(_Table(values), "qrels", ("file", "selection")))
+            found |= self._qrels(self._table(_Table(values), "qrels", ("file", "selection", "source")))
             values = {key: value for key, value in values.items() if key != "qrels"}
         data = _Table(values)
-        self._known(data, tuple(key for key in _keys(Project) if key not in ("qrels_selection", "marks")))
+        self._known(data, tuple(key for key in _keys(Project) if key not in ("qrels_selection", "qrels_source", "marks")))
         tables = self._table(data, "formulations")
         roles = {key: self._checked(_Table({key: key}, tables.path), key, parse_role) for key in tables.values}
         found["formulations"] = {key: self._formulation(*one, tables, key) for key, one in roles.items() if one}
@@ -154,14 +154,18 @@ class _Reader:
         return Project(**found, marks=marks_in(self.text))
 
     def _qrels(self, table: _Table) -> dict[str, Any]:
-        """Return the values of ``[qrels]`` with file and selection."""
+        """Return the values of ``[qrels]`` with file, selection and source."""
         selection, known, found = table.values.get("selection", "pool"), get_args(Selection), {}
         if "file" in table.values and (value := self._one(table, "file", BY_NAME["qrels"])) is not None:
             found["qrels"] = files(BY_NAME["qrels"], value, self.folder)
         if selection not in known:
             advice = f"write how passages were selected for judging: {', '.join(known[:-1])} or {known[-1]}"
             self._note((*table.path, "selection"), f"selection is {selection!r}", advice)
-        return {**found, "qrels_selection": selection}
+        source = table.values.get("source", "")
+        if source not in ("", "people", "model", "mixed"):
+            advice = "write who made the judgments: people, model or mixed"
+            self._note((*table.path, "source"), f"source is {source!r}", advice)
+        return {**found, "qrels_selection": selection, "qrels_source": source}
 
     def _values(self, table: _Table, of: str) -> dict[str, Any]:
         """Return the sources and settings of a table, without absent keys and invalid values."""

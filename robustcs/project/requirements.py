@@ -189,7 +189,7 @@ def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
     """
     needs(project.qrels, "no-qrels", "no qrels", "add qrels = … or --qrels")
     needs(project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE")
-    return of_rankings(project, ("qrels", "qrels_selection", "runs", "policy", "new_judgments", *keys))
+    return of_rankings(project, ("qrels", "qrels_selection", "qrels_source", "runs", "policy", "new_judgments", *keys))
 
 
 # ---------------------------------------------------------------- what files must contain

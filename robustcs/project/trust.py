@@ -29,7 +29,7 @@ from robustcs.result import Evaluated
 from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.families import Family
 from robustcs.statistics.units import units_of
-from robustcs.wording import counted, system_name
+from robustcs.wording import counted, listed, system_name
 
 if TYPE_CHECKING:
     from robustcs.project.reader import Inputs
@@ -81,14 +81,24 @@ def model_evidence(file: Path) -> str:
     return ""
 
 
+def model_of_qrels(project: Project) -> tuple[str, str]:
+    """Return the name of the model that made the qrels, and how that is known; empty if people did, or if it is unknown."""
+    if not project.qrels or project.qrels_source in ("people", "mixed"):
+        return "", ""
+    files = parts_of(project.qrels)
+    found = [(name, f"the qrels are those of judge {name}") for name, path in project.judges.items() if path in files]
+    if project.qrels_source == "model":
+        found += [(file.stem, f"the source of {file.name} is model") for file in files]
+    found += [(file.stem, f"the qrels are {file.name}, and {why}") for file in files if (why := model_evidence(file))]
+    return found[0] if found else ("", "")
+
+
 def limits_of_sources(project: Project) -> list[Limit]:
-    """Return limits from the sources of qrels and judges: qrels made by a model are not human judgments."""
-    files = parts_of(project.qrels) if project.qrels else ()
-    told = [f"the qrels are those of judge {name}" for name, path in project.judges.items() if path in files]
-    told += [f"the qrels are {file.name}, and {why}" for file in files if (why := model_evidence(file))]
+    """Return limits from the source of the qrels: those of a model are no judgments of people."""
+    _, told = model_of_qrels(project)
     return [
-        Limit(_OF_JUDGMENTS, f"Based on model judgments, not human ones: {told[0]}."),
-        Limit(_JUDGES, f"Not an agreement with human judges: {told[0]}.", bars=True),
+        Limit(_OF_JUDGMENTS, f"Based on judgments of a model, not of people: {told}."),
+        Limit(_JUDGES, f"Agreement with a model, not with people: {told}.", bars=True),
     ] if told else []  # fmt: skip
 
 
@@ -168,12 +178,10 @@ def limits_of_fit(found: Sequence[str], unordered: bool) -> list[Limit]:
 
 
 def limits_of_rows(skipped: Mapping[tuple[str, str], Skipped]) -> list[Limit]:
-    """Return a limit for each file and role with more than 1% skipped rows."""
-    return [
-        Limit(SUBJECTS, f"More than 1% of {role} were skipped: {one}.")
-        for (_, role), one in skipped.items()
-        if 100 * one.count > one.rows
-    ]
+    """Return one limit on all files and roles with more than 1% skipped rows."""
+    many = [(role, str(one)) for (_, role), one in skipped.items() if 100 * one.count > one.rows]
+    told = many[0] if len(many) == 1 else ("rows", listed(f"{role} ({one})" for role, one in many))
+    return [Limit(SUBJECTS, f"More than 1% of {told[0]} were skipped: {told[1]}.")] if many else []
 
 
 def limits_of_turns(turns: Sequence[str], by: Grouping) -> list[Limit]:

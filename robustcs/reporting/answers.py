@@ -27,6 +27,7 @@ from robustcs.reporting.names import Names
 from robustcs.result import Evaluated
 from robustcs.studies.study import Answer, Question
 from robustcs.version import __version__
+from robustcs.wording import Note
 
 #: The place of a block: figures are 0, then come the tables of the question, then texts to read; other tables are -1, and
 #: headings -2.
@@ -57,8 +58,8 @@ class Kept(TypedDict):
 
     ``limits`` are those of all verdicts of its section, ``shared`` those of all other sections that rest on judgments.
     ``blocks`` are its blocks, each with its place: 0 for figures, from 1 for the main tables, :data:`READ`, :data:`OTHER` or
-    :data:`HEAD`. ``overview`` is the table and the figure that may open the report. ``rows`` are the tables of results: see
-    :data:`_ROWS`.
+    :data:`HEAD`. ``overview`` is the table and the figure that may open the report. ``notes`` are their text, kind and
+    subjects. ``rows`` are the tables of results: see :data:`_ROWS`.
     """
 
     findings: list[str]
@@ -70,7 +71,7 @@ class Kept(TypedDict):
     blocks: list[tuple[Shown, int]]
     policy: str
     skipped: list[str]
-    notes: list[str]
+    notes: list[tuple[str, str, tuple[tuple[str, str], ...]]]
     inputs: list[InputState]
     files: Annotated[dict[str, str | Base64], _can_be_written]
     rows: dict[str, str]
@@ -111,7 +112,7 @@ def ask(question: Question, part: Project, names: Names, jobs: Jobs, track: Trac
         "blocks": encode(list(zip(shown[len(answer.overview) :], (place for _, place in found), strict=True))),
         "policy": _stated(workspace, evaluated, ()).policy_line,
         "skipped": workspace.skipped_in_words,
-        "notes": [*evaluated.notes, *workspace.notes],
+        "notes": [*map(Note.parts, (*evaluated.notes, *workspace.notes))],
         "inputs": inputs,
         "files": files | data,
         "rows": rows,

@@ -23,13 +23,13 @@ from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.answers import Kept, Turns, ask, files_of, joined, limited_by_others, shown_inputs
 from robustcs.reporting.names import Names
-from robustcs.reporting.sections import opening, opens, policy_of, section, tables_of
+from robustcs.reporting.sections import notes_of, opening, opens, policy_of, section, tables_of
 from robustcs.reporting.store import Store, library_versions
 from robustcs.reporting.turns import turn_cards
 from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
 from robustcs.version import __version__
-from robustcs.wording import counted
+from robustcs.wording import counted, merged
 
 #: Parts that answer no question: the cards of turns, and the state that ``robustcs compare`` reads later.
 _SHAPES = {"turns": Turns, "state": str}
@@ -199,18 +199,18 @@ def _document(
     command: str,
 ) -> Document:
     """Return the document: the first screen and one section per question."""
-    notes = [note for _, kept in answers for note in kept["notes"]]
+    notes: list[str] = [note for _, kept in answers for note in notes_of(kept)]
     first = opens(answers)
     notes += [f"Not answered: {what}" for what in lacking]
     return Document(
         title=project.name,
         blocks=tuple(block for question, kept in answers for block in section(project, question, kept, kept is first)),
         policy=_policy(answers),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=merged(notes),
         provenance=_provenance(project, inputs, command),
         opening=opening(project, answers),
         latex={
-            table.slug: render_latex([table], policy_of(kept), kept["notes"])
+            table.slug: render_latex([table], policy_of(kept), merged(notes_of(kept)))
             for _, kept in answers for table in tables_of(project, kept)
         },
         turns=turns if turns["turns"] else {},

@@ -13,12 +13,17 @@ from robustcs.project.trust import limited, limits_of_sources
 from robustcs.reporting.answers import HEAD, OTHER, READ, Kept
 from robustcs.reporting.headlines import headlines, in_order
 from robustcs.studies.study import Question
-from robustcs.wording import counted, some_of
+from robustcs.wording import Note, counted, shortened, some_of
 
 
 def policy_of(kept: Kept) -> str:
     """Return the policy line of an answer, with the rows of its inputs that were skipped."""
-    return " · ".join([kept["policy"], *kept["skipped"]])
+    return " · ".join([kept["policy"], *shortened(kept["skipped"])])
+
+
+def notes_of(kept: Kept) -> list[Note]:
+    """Return the notes of an answer."""
+    return [Note.made(*note) for note in kept["notes"]]
 
 
 def tables_of(project: Project, kept: Kept) -> list[Table]:

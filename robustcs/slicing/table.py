@@ -23,7 +23,7 @@ from robustcs.similarity.function_words import (
 )
 from robustcs.slicing import BY_IDS, BY_TEXTS, TEXTS
 from robustcs.statistics import Codes
-from robustcs.wording import counted
+from robustcs.wording import Note, counted
 
 #: Classes of question length: the largest number of words of each class except the last.
 LENGTHS = (5, 8)
@@ -197,7 +197,9 @@ def turn_slicings(
         silent = int((one.codes < 0).sum())
         if silent and not one.system:
             what = f"column {one.name}" if one.name in columns else one.name
-            notes.append(f"slices: {what} has no value for {silent} of the {counted(len(turns), 'turn')}")
+            some = f"{silent} of the {counted(len(turns), 'turn')}"
+            kind = "slices that have no value for some turns"
+            notes.append(Note.of(what, some, kind, f"slices: {what} has no value for {some}"))
     return tuple(found.values()), tuple(notes)
 
 

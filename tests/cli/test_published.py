@@ -115,7 +115,7 @@ def test_a_judged_turn_that_the_runs_lack(
          "--human", "runs/bert_manual.trec.gz", "--rewrites", "human=rewrites/Human.tsv"], capfd
     )  # fmt: skip
     assert result["policy"]["missing_turns"] == 1
-    assert {f"{name} misses 1 turn: 105_9" for name in ("Original", "QR", "Human")} <= set(result["notes"])
+    assert "Original (1 turn: 105_9), QR (1 turn: 105_9), Human (1 turn: 105_9): missing turns" in result["notes"]
     runs = {row["system"]: row for row in result["tables"]["runs"]}
     assert {(row["turns"], row["missing"], row["extra"]) for row in runs.values()} == {(207, 1, 8)}
     unjudged = {name: (1 - row["judged_3"]) * 3 * row["turns"] for name, row in runs.items()}

@@ -67,7 +67,7 @@ def test_qrels_named_after_a_model_are_no_human_judgments(name: str, model: str)
     assert bool(limits) == bool(model)
     if model:
         assert f"the qrels are {name}, and its name contains a model name ({model})" in limits[0].reason
-        assert limits[0].reason.startswith("Based on model judgments, not human ones: ")
+        assert limits[0].reason.startswith("Based on judgments of a model, not of people: ")
         # what needs no judgments is not limited, and what compares judges with people is no headline
         assert subjects(limits, bars=True) == {"bias", "agreement"}
         assert subjects(limits, bars=False) == set(SUBJECTS) - {"bias", "agreement", "similarity", "clarification"}
@@ -86,7 +86,7 @@ def test_more_than_one_per_cent_of_skipped_rows_limits_every_verdict() -> None:
 
 def test_qrels_that_are_those_of_a_judge() -> None:
     (first, _) = limits_of_sources(Project(qrels=Path("a.txt"), judges={"b": Path("b.txt"), "mine": Path("a.txt")}))
-    assert first.reason == "Based on model judgments, not human ones: the qrels are those of judge mine."
+    assert first.reason == "Based on judgments of a model, not of people: the qrels are those of judge mine."
     assert not limits_of_sources(Project(qrels=Path("a.txt"), judges={"b": Path("b.txt")})) and not limits_of_sources(Project())
 
 

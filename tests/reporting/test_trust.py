@@ -61,7 +61,7 @@ def test_qrels_of_a_model_are_told_on_every_card(tmp_path: Path) -> None:
     verdicts = opening(made(tmp_path, qrels="qrels-gpt4.txt")).verdicts
     assert len(verdicts) == 2
     assert {verdict.caveat for verdict in verdicts} == {
-        "Based on model judgments, not human ones: the qrels are qrels-gpt4.txt, and its name contains a model name (gpt)."
+        "Based on judgments of a model, not of people: the qrels are qrels-gpt4.txt, and its name contains a model name (gpt)."
     }
 
 

@@ -27,7 +27,7 @@ from robustcs.studies.answers.outcomes import Journey
 from robustcs.studies.answers.show import overview, show
 from robustcs.studies.signature import MOST, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Command, Question
-from robustcs.wording import counted, some_of, system_name
+from robustcs.wording import Note, counted, some_of, system_name
 
 #: Agreement of word matching with people, for the note of results that depend on it.
 WORDS_AGREE = (
@@ -217,7 +217,7 @@ def _nuggets(
             len(found.get(topic, {}).keys() - {nugget.text for nugget in one.nuggets}) for topic, one in topics.items()
         )
         if missing:
-            notes.append(f"{name}: {counted(missing, 'nugget')} without an assignment count as not supported")
+            notes.append(Note.of(name, counted(missing, "nugget"), "without an assignment count as not supported"))
     return [item for topic in sorted(found, key=turn_sort_key) for item in found[topic].values()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +17,21 @@ from robustcs.evaluation.judgments import JudgedPool
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
-from robustcs.result import Evaluated, Result, count, difference, flag, measure, number, p_value, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Result,
+    TableSpec,
+    count,
+    difference,
+    flag,
+    measure,
+    number,
+    p_value,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.statistics import Codes, Floats, Mask
 from robustcs.statistics.agreement import Statistic, agreement_estimate, alpha_of, cohen_of
 from robustcs.statistics.estimate import Estimate
@@ -24,6 +39,7 @@ from robustcs.statistics.means import share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.audit.systems import Scored, mean_rows, reversal_rows, system_rows
+from robustcs.wording import Note
 
 #: The slice of all pairs, and the name of the human judges in table ``conflicts``.
 ALL, HUMAN = "all", "human judges"
@@ -37,9 +53,29 @@ _FAR = 2
 Rows = list[tuple[Any, ...]]
 
 
+#: Text on judgments of people → text on those of a reference judge, a model.
+_OF_REFERENCE = (
+    ("human judges do", "reference judge {} does"), ("the human judges", "reference judge {}"),
+    ("human judges", "reference judge {}"), ("human judgments", "judgments of reference judge {}"),
+    ("human judgment", "judgment of reference judge {}"), ("human grade", "grade of the reference judge"),
+    ("under humans", "under the reference judge"), ("from theirs", "from that of the reference judge"), ("human", "reference"),
+)  # fmt: skip
+
+
+def said_of(reference: str, text: str) -> str:
+    """Return a text on the human judgments; if a model made them, the text names it as the reference judge."""
+    for people, model in _OF_REFERENCE if reference else ():
+        text = text.replace(people, model.replace("{}", reference))
+    return text
+
+
 @dataclass(frozen=True)
 class Audit(Result):
-    """The comparison of each judge with the human judgments."""
+    """The comparison of each judge with the human judgments.
+
+    reference
+        The model that made the judgments in place of people; empty if people made them, or if it is unknown.
+    """
 
     study = "audit"
     agreement = table(
@@ -127,6 +163,24 @@ class Audit(Result):
         count("difference", "judge − other"),
     )  # fmt: skip
 
+    reference: str = ""
+
+    def said(self, text: str) -> str:
+        """Return a text on the human judgments as :func:`said_of`."""
+        return said_of(self.reference, text)
+
+    def spec(self, name: str) -> TableSpec:
+        """Return the declaration of a table, with heads for the reference judge if a model made the judgments."""
+        spec = super().spec(name)
+        if not self.reference:
+            return spec
+        heads = [
+            replace(one, header=self.said(one.header or one.name.replace("_", " ")), group=self.said(one.group))
+            if "human" in one.header + one.group + one.name else one
+            for one in spec.fields
+        ]  # fmt: skip
+        return replace(spec, says=self.said(spec.says), fields=tuple(heads))
+
 
 @dataclass(frozen=True, eq=False)
 class Common:
@@ -165,11 +219,16 @@ class Common:
         return found.reshape(self.units.count, width**2).astype(np.float64)
 
 
-def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evaluated: Evaluated, seed: int) -> Audit:
+def audit(
+    judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evaluated: Evaluated, seed: int, reference: str = ""
+) -> Audit:
     """Compare each judge with the human judgments; ``clipped``: grades off the scale were clipped, not dropped.
+
+    ``reference``: the model that made the judgments in place of people, if any.
 
     Raises :class:`UsageError` as :func:`common_pairs`.
     """
+    said = partial(said_of, reference)
     compared = common_pairs(judged)
     pool, seen = judged.pool, np.zeros(len(judged.pool.turns), dtype=bool)
     rows: dict[str, Any] = {spec.name: [] for spec in Audit.declared}
@@ -178,7 +237,9 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
         sides, both = [judged.human, judged.grades[name]], compared[name]
         paired = bool(both.any())
         if not paired:
-            notes.append(f"{name} and the human judgments have no pair in common: only the ranking of systems is compared")
+            apart = "no pair in common with the human judgments: only the ranking of systems is compared"
+            text_ = f"{name} and the human judgments have no pair in common: only the ranking of systems is compared"
+            notes.append(Note.of(name, "", said(apart), said(text_)))
         common = _common(judged, [side[both].astype(np.int64) for side in sides], both[:-1], evaluated)
         found, pairs = agreement(common, seed), len(common.human)
         alone = [int((side[:-1] > UNJUDGED).sum()) - pairs for side in sides]
@@ -187,14 +248,15 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
         if paired:
             rows["confusion"] += confusion_rows(name, common)
             rows["bias"] += bias_rows(name, common, seed)
-            rows["conflicts"] += conflict_rows((name, HUMAN), _ids(pool, both), common.model, common.human)
+            rows["conflicts"] += conflict_rows((name, said(HUMAN)), _ids(pool, both), common.model, common.human)
         rows["off_scale"] += [(name, grade, times, clipped) for grade, times in judge.off_scale.items()]
         if paired:
             sides = [np.where(both, side, UNJUDGED) for side in sides]
         seen |= pool.judged(sides[0])
         if len(pool.names) > 1:
             for metric, human, model in _scores(judged, sides, measures, evaluated):
-                rows["systems"] += system_rows(name, metric, human, model, paired, seed)
+                found_ = system_rows(name, metric, human, model, paired, seed)
+                rows["systems"] += [(*row[:-1], said(row[-1])) for row in found_]
                 rows["means"] += mean_rows(name, metric, pool.names, human, model)
                 changed, summary = reversal_rows(name, metric, pool.names, human, model, seed)
                 rows["reversals"] += changed
@@ -207,7 +269,7 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
     units = units_of(_named(pool, seen), evaluated.grouping)
     notes += [units.note] if units.note else []
     evaluated = replace(evaluated, turns=int(seen.sum()), notes=tuple(dict.fromkeys(notes)), unit=units.kind, units=units.count)
-    return Audit(evaluated, content=rows)
+    return Audit(evaluated, reference, content=rows)
 
 
 def common_pairs(judged: JudgedPool) -> dict[str, Mask]:

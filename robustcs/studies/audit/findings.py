@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.document import Verdict
@@ -16,6 +17,10 @@ from robustcs.wording import counted, verb
 
 def verdicts(result: Audit) -> tuple[Verdict, ...]:
     """Return the agreement of the judge closest to human judgments, and the bias of the most biased judge."""
+    return tuple(replace(one, text=result.said(one.text), basis=result.said(one.basis)) for one in _verdicts(result))
+
+
+def _verdicts(result: Audit) -> tuple[Verdict, ...]:
     found = result.agreement[result.agreement["kappa"].notna()]
     if not len(found):
         return ()
@@ -52,7 +57,7 @@ def audit_findings(result: Audit) -> tuple[str, ...]:
     bias = result.bias[result.bias["slice"] == ALL].set_index("judge")
     found = result.agreement.set_index("judge")
     order = sorted(found.index, key=lambda name: -abs((bias["judge_share"] - bias["human_share"]).get(name, 0.0)))
-    return tuple(_about(result, str(name), found.loc[name], bias) for name in order)
+    return tuple(result.said(_about(result, str(name), found.loc[name], bias)) for name in order)
 
 
 def _about(result: Audit, name: str, found: pd.Series, bias: pd.DataFrame) -> str:

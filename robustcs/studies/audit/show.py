@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,7 +58,16 @@ def show(result: Audit) -> tuple[Block, ...]:
             rows = rows.sort_values("difference", key=abs, ascending=False, kind="stable")
         if len(rows):
             blocks.append(result_table(result, name, caption, columns, note, rows=rows, most=_SHOWN))
-    return tuple(blocks)
+    return tuple(_said(block, result) for block in blocks)
+
+
+def _said(block: Block, result: Audit) -> Block:
+    """Return the block with texts on the reference judge, if a model made the judgments."""
+    if isinstance(block, Table):
+        return replace(block, caption=result.said(block.caption), note=result.said(block.note))
+    if isinstance(block, Figure):
+        return replace(block, caption=result.said(block.caption), alt=result.said(block.alt))
+    return block
 
 
 def _agreement(result: Audit) -> Table:
@@ -165,16 +175,21 @@ def audit_figure(result: Audit, judges: Sequence[str]) -> Drawing:
         bottom -= height
         up = bottom + height - top - head
         drawing.write(0.04, up + head + top / 2, shortened(judge, 40), 7.5, bold=True)
-        _draw_confusion(drawing.panel(left, up - square, square, square), part["confusion"])
+        panel = drawing.panel(left, up - square, square, square)
+        _draw_confusion(panel, part["confusion"])
+        panel.y_label = result.said(panel.y_label)
         right = full - _RIGHT - square
         if len(result.means):
-            _draw_systems(drawing.panel(right, up - square, square, square), part["means"], part["reversals"])
+            panel = drawing.panel(right, up - square, square, square)
+            _draw_systems(panel, part["means"], part["reversals"])
+            panel.x_label = result.said(panel.x_label)
         start = beside if narrow else left + square + beside + 0.1
         end = full - _RIGHT if narrow or not len(result.means) else right - left - 0.1
         bias = drawing.panel(start, bottom + axis if narrow else up - max(tall, square), end - start,
                              tall if narrow else max(tall, square))  # fmt: skip
         bias.fit([*ends, 0.0], 0.06)
         _draw_bias(bias, part["bias"], rows)
+        bias.x_label = result.said(bias.x_label)
     return drawing
 
 

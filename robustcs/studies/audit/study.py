@@ -12,6 +12,7 @@ from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import judged_pool
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.scoring import DEFAULT_MEASURES
+from robustcs.project.trust import model_of_qrels
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.audit.analysis import Audit, audit, common_pairs
@@ -59,7 +60,8 @@ def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[]
         workspace.project.policy, "runs", 0, int(judged.turns.lacking.sum()), tuple(notes),
         conversations=conversations_of(workspace, human.turns),
     )  # fmt: skip
-    return lambda: audit(judged, off_scale == "clip", measures, evaluated, workspace.project.seed)
+    reference, _ = model_of_qrels(workspace.project)
+    return lambda: audit(judged, off_scale == "clip", measures, evaluated, workspace.project.seed, reference)
 
 
 COMMAND = Command(ask, ("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED))
@@ -72,7 +74,9 @@ _READING = (
 
 def _part(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
-    return of_rankings(project, ("qrels", "judges", "runs", "collection", "policy", "seed"), ("run", "rewrites"))
+    return of_rankings(
+        project, ("qrels", "qrels_source", "judges", "runs", "collection", "policy", "seed"), ("run", "rewrites")
+    )
 
 
 def _answer(workspace: Workspace) -> Answer:

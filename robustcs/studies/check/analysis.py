@@ -22,6 +22,8 @@ class Check(Result):
 
     problems
         Problems of files, and the number of all problems, including those not listed.
+    without_input
+        Commands for which there is no input of any kind.
     """
 
     study = "check"
@@ -63,6 +65,7 @@ class Check(Result):
     )  # fmt: skip
 
     problems: tuple[tuple[Problem, ...], int] = ((), 0)
+    without_input: tuple[str, ...] = ()
 
 
 def text_rows(

@@ -15,7 +15,7 @@ from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, ex
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.project import requirements
-from robustcs.project.model import STUDY_TABLES
+from robustcs.project.model import STUDY_TABLES, Project
 from robustcs.project.open_questions import cells_of, systems_of
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
@@ -55,6 +55,13 @@ class Readiness:
         errors = {one.name: self._error(one) for one in STUDIES if one.name != "check"}
         rows = [_row(f"{name} {study(name).asked}".strip(), error) for name, error in errors.items()]
         return [*rows, _row("report", self._report_error(errors))]
+
+    def without_input(self) -> tuple[str, ...]:
+        """Return the commands for which the project has no input of any kind."""
+        given = _given(self.project)
+        return tuple(
+            f"{one.name} {one.asked}".strip() for one in STUDIES if one.reads and not any(given[name] for name in one.reads)
+        )
 
     def _error(self, one: Study) -> RobustcsError | None:
         """Return the error that the command would raise; None if it can run."""
@@ -265,6 +272,24 @@ class Readiness:
         cards = ("qrels", "gold", "rewrites", "collection", "ratings")
         shown = [of for of in wrong if of in cards or of.endswith((" run", " answers"))]
         return InputError(wrong[shown[0]]) if shown else None
+
+
+def _given(project: Project) -> dict[str, object]:
+    """Return the inputs of the registry → a true value if the project has something of this kind, complete or not.
+
+    Scores, answers and texts of formulations are inputs of a kind of their own; judgments alone are part of several.
+    """
+    parts = project.formulations.values()
+    texts = any(part.rewrites or part.samples for part in parts)
+    judged, systems = project.qrels or project.gold, project.systems
+    scored = any(part.run or part.scores or part.answers for part in parts)
+    own = ("qrels", "components", "new_judgments", "judges", "groups", "paraphrases", "collection", "answers", "review")
+    return {
+        "formulations": judged or scored, "question_pairs": judged or scored, "systems": judged or systems or scored,
+        "runs": systems, "compared_runs": systems, "sampled": texts or project.sample_runs,
+        "rewrites": texts, "rewrites_alone": texts, "texts": project.texts or project.raw_texts,
+        **{name: getattr(project, name) for name in (*own, "clariq", "agreement", "crowd")},
+    }  # fmt: skip
 
 
 def _survey_names(files: Iterable[ScoredFile]) -> set[str]:

@@ -1,10 +1,11 @@
-"""The five tables of a check."""
+"""The tables of a check, and the commands that can run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from robustcs.documents.document import Block
+from robustcs.documents.document import Block, Paragraph
 from robustcs.documents.tables import result_table
 from robustcs.result import text
 from robustcs.studies.check.analysis import JUDGED_AT, Check
@@ -12,7 +13,7 @@ from robustcs.wording import counted
 
 
 def show(result: Check) -> tuple[Block, ...]:
-    """Return the tables of files, skipped rows, runs, texts and commands that have rows."""
+    """Return the tables of files, skipped rows, runs and texts that have rows, and the commands."""
     what = {"runs": "judged turn", "scores": "scored turn"}.get(result.evaluated.basis, "")
     of = f"{counted(result.evaluated.turns, what)}." if what else ""
     files = result_table(
@@ -33,10 +34,7 @@ def show(result: Check) -> tuple[Block, ...]:
         result, "texts", "Do the texts fit the judgments?",
         ["formulation", "texts", "without", "extra", "unanswered", "unchanged"], of,
     )  # fmt: skip
-    commands = result_table(
-        result, "commands", "Which commands can run?", ["command", (text(" "), _whether)],
-    )  # fmt: skip
-    return tuple(table for table in (files, skipped, runs, texts, commands) if table.rows)
+    return (*(table for table in (files, skipped, runs, texts) if table.rows), *_commands(result))
 
 
 def _state(row: Any) -> str:
@@ -45,5 +43,15 @@ def _state(row: Any) -> str:
     return f"{row.skipped:,} skipped" if row.skipped else "ok"
 
 
-def _whether(row: Any) -> str:
-    return "can run" if row.runs else "; ".join(filter(None, (f"cannot run: {row.because}", row.give)))
+def _commands(result: Check) -> Iterator[Block]:
+    """Yield the commands that can run, and the table of the others with what they need."""
+    rows = result.rows("commands")
+    ready = [row.command for row in rows if row.runs]
+    yield Paragraph(f"These commands can run: {', '.join(ready)}." if ready else "No command can run on these inputs.")
+    none = [row.command for row in rows if not row.runs and row.command in result.without_input]
+    yield result_table(
+        result, "commands", "Which commands cannot run, and what do they need?",
+        ["command", (text(" "), lambda row: "; ".join(filter(None, (row.because, row.give))))],
+        f"No input for: {', '.join(none)}." if none else "",
+        rows=[row for row in rows if not row.runs and row.command not in none],
+    )  # fmt: skip

@@ -183,12 +183,18 @@ def ask(workspace: Workspace) -> Check:
     basis: Basis = "runs" if survey.qrels else "scores" if turns else "texts"
     evaluated = Evaluated(workspace.project.policy, basis, len(turns), lacking, tuple(dict.fromkeys(notes)))
     problems = (tuple(survey.problems), len(survey.problems) + survey.uncounted)
+    readiness = Readiness(workspace, survey)
     content: dict[str, Any] = {
         "files": survey.files, "runs": map(run_row, survey.matrices),
-        "texts": text_rows(survey.texts, survey.answered, turns), "commands": Readiness(workspace, survey).rows(),
+        "texts": text_rows(survey.texts, survey.answered, turns), "commands": readiness.rows(),
         "skipped": survey.skipped,
     }  # fmt: skip
-    made = Check(evaluated, problems, content={spec.name: spec.rows(content[spec.name]) for spec in Check.declared})
+    made = Check(
+        evaluated,
+        problems,
+        readiness.without_input(),
+        content={spec.name: spec.rows(content[spec.name]) for spec in Check.declared},
+    )
     return made.with_notes(workspace.notes)
 
 

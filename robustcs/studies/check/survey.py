@@ -33,7 +33,7 @@ from robustcs.project.text_run_match import digests_of
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import require_unchanged
 from robustcs.studies import registry
-from robustcs.wording import counted, some_of, turns_in_words
+from robustcs.wording import Note, counted, some_of, turns_in_words
 
 T = TypeVar("T")
 
@@ -151,7 +151,8 @@ class Survey:
         for name, path in project.judges.items():
             labels = self._read("judges", f"judge {name}", path, partial(workspace.read_judge, name))
             if labels and self.qrels and set(labels.qrels.turns).isdisjoint(self.qrels.turns):
-                self.notes.append(f"judge {name} and the qrels have no turn in common: audit compares only rankings of systems")
+                apart = "no turn in common with the qrels: audit compares only rankings of systems"
+                self.notes.append(Note.of(f"judge {name}", "", apart))
         if project.paraphrases:
             known = BY_NAME["paraphrases"]
             self.paraphrased = self._read("paraphrases", known.role, project.paraphrases, known.read, known.rows)
@@ -160,7 +161,8 @@ class Survey:
         for name, group in project.groups.items():
             unknown = [system for system in (group.baseline, *group.sets) if system not in project.systems]
             if unknown:
-                self.notes.append(f"group {name} names unknown runs: {', '.join(unknown)}")
+                alone = f"group {name} names unknown runs: {', '.join(unknown)}"
+                self.notes.append(Note.of(f"group {name}", some_of(unknown), "unknown runs", alone))
         with suppress(UsageError):  # the requirements of components report a bad name
             grid = Grid(tuple(map(parse_cell, project.components)))
             if grid.missing and not (project.retrieval and project.retrieval.rankers):
@@ -243,7 +245,7 @@ class Survey:
         self.answered[name] = run.turns
         self.notes += run.notes
         if metadata := ir_metadata(path):
-            self.notes.append(f"{name}: ir_metadata is {metadata}")
+            self.notes.append(Note.of(name, "", f"ir_metadata is {metadata}"))
         if run.order is not None:
             self.orders[name] = run.order
         if self.qrels is None or run.matrix is None:
@@ -269,12 +271,15 @@ class Survey:
         for name, source, role in sets:
             read = self._read("texts", f"{name} texts", source.path, partial(read_texts, role=role, column=source.column))
             if name in self.texts:
-                self.notes.append(f"two systems with texts are named {name}: robustcs retrieve needs different names")
+                alone = f"two systems with texts are named {name}: robustcs retrieve needs different names"
+                kind = "names of two systems with texts; robustcs retrieve needs different names"
+                self.notes.append(Note.of(name, "", kind, alone))
                 continue
             self.texts[name] = dict(read or {})
             unknown = [turn for turn in self.texts[name] if turn not in formulated]
             if formulated and unknown:
-                self.notes.append(f"{name} has texts for {turns_in_words(unknown)} that no formulation has")
+                alone = f"{name} has texts for {turns_in_words(unknown)} that no formulation has"
+                self.notes.append(Note.of(name, counted(len(unknown), "turn"), "texts of turns that no formulation has", alone))
 
     def _unanswered(self, project: Project, waiting: Mapping[str, Sequence[str]]) -> None:
         """Note turns without a run. ``waiting``: system → turns that no retrieved run answers, if known."""
@@ -283,7 +288,9 @@ class Survey:
             if name not in project.systems and name not in scored:
                 self.answered[name] = frozenset()
                 if turns := waiting.get(name, list(texts)):
-                    self.notes.append(f"no run answers {turns_in_words(turns)} of {name}; robustcs retrieve creates one")
+                    alone = f"no run answers {turns_in_words(turns)} of {name}; robustcs retrieve creates one"
+                    kind = "no run answers these turns; robustcs retrieve creates one"
+                    self.notes.append(Note.of(name, counted(len(turns), "turn"), kind, alone))
 
     def _answers(self, project: Project) -> None:
         gold = self._read("gold", "gold answers", project.gold, read_gold_answers) if project.gold else None
@@ -293,9 +300,13 @@ class Survey:
             if gold and predicted:
                 lacking = len(gold.keys() - predicted.keys())
                 if lacking == len(gold):
-                    self.notes.append(f"{part.name} answers no turn with a gold answer; check that the turn ids agree")
+                    kind = "no answer to a turn with a gold answer; check that the turn ids agree"
+                    alone = f"{part.name} answers no turn with a gold answer; check that the turn ids agree"
+                    self.notes.append(Note.of(part.name, "", kind, alone))
                 elif lacking:
-                    self.notes.append(f"{part.name} answers {len(gold) - lacking} of {len(gold)} turns with gold answers")
+                    some = f"{len(gold) - lacking} of {len(gold)}"
+                    alone = f"{part.name} answers {some} turns with gold answers"
+                    self.notes.append(Note.of(part.name, some, "answers to turns with gold answers", alone))
 
     def _collection(self, path: Path) -> None:
         """Read the judged passages only, since collections are large."""

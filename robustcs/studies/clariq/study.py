@@ -35,7 +35,7 @@ from robustcs.studies.clariq.findings import clariq_findings, verdicts
 from robustcs.studies.clariq.show import show
 from robustcs.studies.clariq.tasks import BASELINES, Outputs, tasks_of
 from robustcs.studies.study import SEED, Answer, Command, Question, read_given
-from robustcs.wording import counted, some_of
+from robustcs.wording import Note, counted, some_of
 
 #: The values of a unit: a number, or one for each question.
 Values = TypeVar("Values", float, dict[str, float])
@@ -153,10 +153,12 @@ class ClariqInputs:
                 self._multi_turn.add(name)
             self.notes += read.run.notes
             if read.unknown:
-                self.notes.append(f"{name}: {counted(read.unknown, 'row')} with a question that is not in the question bank")
+                unknown = "with a question that is not in the question bank"
+                self.notes.append(Note.of(name, counted(read.unknown, "row"), unknown))
             if lists.tied:
                 how = "the higher id is asked" if policy.order == "score" else "the first in the file is asked"
-                self.notes.append(f"{name}: {counted(lists.tied, 'topic')} with a tie for the first question; {how}")
+                tie = f"with a tie for the first question; {how}"
+                self.notes.append(Note.of(name, counted(lists.tied, "topic"), tie))
             found[name] = lists.by_topic
         return found
 
@@ -190,10 +192,14 @@ class ClariqInputs:
     def _note_missing(self, name: str, what: str, own: Mapping[str, object], topics: Mapping[str, object]) -> None:
         missing = [topic for topic in topics if topic not in own]
         if missing:
-            self.notes.append(f"{name} has no {what} {counted(len(missing), 'topic')}: {some_of(missing)}")
+            alone = f"{name} has no {what} {counted(len(missing), 'topic')}: {some_of(missing)}"
+            self.notes.append(
+                Note.of(name, f"{counted(len(missing), 'topic')}: {some_of(missing, 2)}", f"no {what} some topics", alone)
+            )
         extra = sum(topic not in topics for topic in own)
         if extra and self.topics:
-            self.notes.append(f"{name}: {counted(extra, 'topic')} skipped: not in the topics file, or without a label there")
+            skipped = "skipped: not in the topics file, or without a label there"
+            self.notes.append(Note.of(name, counted(extra, "topic"), skipped))
 
     # ------------------------------------------------------------ document relevance
 
@@ -209,7 +215,7 @@ class ClariqInputs:
                 self.notes.append(f"no baseline without a question, since some facets have no value for {NO_QUESTION}")
         for name, path in self.files.evaluations.items():
             if name in found:
-                self.notes.append(f"{name}: the values of --evaluations replace those of --performance")
+                self.notes.append(Note.of(name, "", "the values of --evaluations replace those of --performance"))
             found[name] = clarification.Asked(self._kept(self._evaluation(name, path), path))
         return found
 
@@ -254,10 +260,11 @@ class ClariqInputs:
         kept = {unit for unit in units if unit in facets or unit in self.conversations}
         if not kept:
             if facets or self.conversations:
-                self.notes.append(f"{path.name}: no unit is a facet of the topics, so each unit counts as a sampling unit")
+                unknown = "no unit is a facet of the topics, so each unit counts as a sampling unit"
+                self.notes.append(Note.of(path.name, "", unknown))
             return scores
         if len(kept) < len(units):
-            self.notes.append(f"{path.name}: {counted(len(units) - len(kept), 'facet')} of other topics skipped")
+            self.notes.append(Note.of(path.name, counted(len(units) - len(kept), "facet"), "of other topics skipped"))
         missing = [facet for facet in facets if facet not in kept]
         if missing and not self.conversations:
             self.notes.append(f"no value for {counted(len(missing), 'facet')} of the topics: {some_of(missing)}")

@@ -42,6 +42,7 @@ from robustcs.studies.compare.gate import no_worse, parse_condition
 from robustcs.studies.compare.sides import Opened, called_by, opened
 from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SCORING, SEED, UNIT, Call, Command
+from robustcs.wording import merged
 
 
 def ask(
@@ -124,7 +125,7 @@ def ask(
     ranked = [any(system.rankings for system in state.systems.values()) for state in (first, second)]
     basis = "runs" if ranked[1] else "scores"
     notes = [] if first.policy == second.policy else [f"the policy changed; old policy: {first.policy['line']}"]
-    told = [side.workspace.notes if side.workspace else [] for side in sides]
+    told = [merged(side.workspace.notes) if side.workspace else () for side in sides]
     notes += [note if note in told[0] else f"new state: {note}" for note in told[1]]
     notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
     if ranked[0] != ranked[1]:

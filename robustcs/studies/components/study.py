@@ -18,6 +18,7 @@ from robustcs.studies.components.analysis import Components, components
 from robustcs.studies.components.findings import components_findings, verdicts
 from robustcs.studies.components.show import cut_of, overview, show, to_read
 from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Command, Question
+from robustcs.wording import Note
 
 
 def ask(workspace: Workspace) -> Components:
@@ -49,7 +50,8 @@ def ask(workspace: Workspace) -> Components:
     frames = {name: one.frame() for name, one in scored.items()}
     thresholds = reachable_thresholds(workspace.project.thresholds, chosen)
     notes += [
-        f"{one} and {other} have the same scores on every turn; check that their runs differ"
+        Note.of(f"{one} and {other}", "", "the same scores on every turn; check that the runs differ",
+                f"{one} and {other} have the same scores on every turn; check that their runs differ")
         for one, other in combinations(names, 2) if frames[one].equals(frames[other])
     ]  # fmt: skip
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))

@@ -130,7 +130,7 @@ class Correlate(Result):
 
     def spec(self, name: str) -> TableSpec:
         """Return the declaration of a table; that of ``pairs`` has a column for every x and y."""
-        spec, pairs = super().spec(name), self.content["pairs"]
+        spec, pairs = super().spec(name), self._stored["pairs"]
         if name != "pairs" or not isinstance(pairs, pd.DataFrame):
             return spec
         known = [one.name for one in spec.fields]

@@ -24,7 +24,7 @@ from robustcs.studies.samples.findings import samples_findings
 from robustcs.studies.samples.show import show
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import SCORING, SEED, UNIT, Answer, Command, Question
-from robustcs.wording import counted, some_of
+from robustcs.wording import Note, counted, some_of
 
 
 def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> Samples:
@@ -68,8 +68,9 @@ def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> S
         each = any(len(some) >= len(frames) for some in texts.values())
         fewer = {turn for turn, some in texts.items() if each and len(some) < len(frames)} & set(turns)
         if fewer:
-            some = some_of(sorted(fewer, key=turn_sort_key))
-            notes.append(f"{counted(len(fewer), 'turn')} of {part.name} excluded, with fewer texts than runs: {some}")
+            some, turns_ = some_of(sorted(fewer, key=turn_sort_key)), counted(len(fewer), "turn")
+            alone = f"{turns_} of {part.name} excluded, with fewer texts than runs: {some}"
+            notes.append(Note.of(part.name, turns_, "turns with fewer texts than runs excluded", alone))
         kept = np.array([turn not in fewer for turn in turns], dtype=bool)
         turns = [turn for turn in turns if turn not in fewer]
         found.append(

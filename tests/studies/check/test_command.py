@@ -171,6 +171,37 @@ def test_what_is_not_known_of_a_run_is_null(in_copy: Command, tmp_path: Path) ->
     assert lacking["qr"] is None and lacking["human"] == 0
 
 
+def test_commands_that_can_run_come_first(in_demo: Command) -> None:
+    """Then those that lack something, each with what to add, then in one line those without any input; each once."""
+    line = "check --config /dev/null --qrels qrels.txt --run bm25=runs/plain_human.trec"
+    rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["commands"]
+    assert list(rows[0]) == ["command", "runs", "because", "give"] and len(rows) == 23
+    for named in ("", " --table commands"):
+        printed = in_demo(f"{line}{named}").out
+        ready, lacking, none = (
+            printed[printed.index(head) :]
+            for head in ("These commands can run: ", "Which commands cannot run, and what do they need?", "No input for: ")
+        )
+        assert len(ready) > len(lacking) > len(none)
+        assert ready.startswith("These commands can run: evaluate, unjudged, judge --list, report.\n")
+        assert " ".join(none.split()).startswith(
+            "No input for: review, samples, paraphrase, testsets, retrieve, diversity, answers, clariq, agreement, crowd."
+        )
+        own = {cells[0] for cells in map(str.split, lacking[: -len(none)].splitlines()) if cells}
+        assert own >= {"breakdown", "sweep", "components", "correlate", "augment", "audit", "robustness", "passages", "compare"}
+        assert not own & {"clariq", "crowd", "agreement", "evaluate", "report"}
+        assert "audit       no judges are given; add --judge NAME=FILE\n" in lacking
+
+
+def test_a_project_without_a_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bm25.trec"
+    path.write_text("1_1 Q0 a 1 2.0 x\n")
+    assert run(["check", "--config", "/dev/null", "--run", f"bm25={path}"]) == 0
+    printed = capfd.readouterr().out
+    assert "No command can run on these inputs.\n" in printed
+    assert "evaluate      no qrels are given; add --qrels FILE\n" in printed
+
+
 def test_a_measure_that_runs_do_not_allow(in_copy: Command, tmp_path: Path) -> None:
     config = tmp_path / "demo" / "robustcs.toml"
     config.write_text(f'metrics = ["made_up"]\n{config.read_text()}')

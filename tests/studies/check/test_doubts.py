@@ -123,8 +123,8 @@ def test_qrels_with_the_fields_of_a_judge(notes: Notes) -> None:
     Path("grades.csv").write_text("query_id,doc_id,judgment,result_status\n" + table)
     told = [note for note in notes("--qrels grades.csv --run raw=raw.trec") if "judge" in note]
     assert (
-        told[0]
-        == "Based on model judgments, not human ones: the qrels are grades.csv, and it has the fields of a model judge's output"
+        told[0] == "Based on judgments of a model, not of people: the qrels are grades.csv, and it has the fields of a"
+        " model judge's output"
     )
     Path("grades.csv").write_text("query_id,doc_id,judgment,round\n" + table)
     assert not any("model" in note for note in notes("--qrels grades.csv --run raw=raw.trec"))

@@ -59,7 +59,8 @@ def test_check_lists_them(folder: Path, capfd: pytest.CaptureFixture[str]) -> No
         ("qr texts", "rewrites.jsonl", 10, "not JSON (Expecting ':' delimiter)"),
     ]
     assert result["policy"]["line"].endswith(f" · {HUMAN} · {QR}") and result["policy"]["skipped"] == [HUMAN, QR]
-    assert f"More than 1% of human texts were skipped: {HUMAN.removeprefix('human: ')}" in result["notes"]
+    told = [f"{role} texts ({one.removeprefix(f'{role}: ')})" for role, one in (("human", HUMAN), ("qr", QR))]
+    assert f"More than 1% of rows were skipped: {', '.join(told)}" in result["notes"]
     assert run(["check", *QUESTIONS.split()]) == 0
     out = " ".join(capfd.readouterr().out.split())
     assert "human texts topics.json 39 1 skipped" in out and f"human texts topics.json – {EMPTY}" in out

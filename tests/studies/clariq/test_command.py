@@ -103,7 +103,7 @@ def test_the_demo(in_demo: Command) -> None:
     assert by_unit["stem", "F0001"] == 0  # topic 101 has no output
     assert {
         "overlap: 2 topics with a tie for the first question; the higher id is asked",
-        "stem has no question for 1 topic: 101",
+        "stem (1 topic: 101), overlap (2 topics: 101, 105): no question for some topics",
         "overlap has no prediction for 1 topic: 106",
     } <= set(result["notes"])
     assert {row["criterion"] for row in found["preference"]} == {"humanness", "clarification"}

@@ -265,7 +265,7 @@ def test_model_judgments_are_noted(in_copy: Command, tmp_path: Path) -> None:
     qrels = (tmp_path / "demo" / "qrels.txt").read_text()
     (tmp_path / "demo" / "qrels-gpt4o.txt").write_text(qrels)
     named = "the qrels are qrels-gpt4o.txt, and its name contains a model name (gpt)"
-    note = f"Based on model judgments, not human ones: {named}"
+    note = f"Based on judgments of a model, not of people: {named}"
     assert note in json.loads(in_copy("evaluate --qrels qrels-gpt4o.txt --format json").out)["notes"]
     assert note not in json.loads(in_copy("evaluate --format json").out)["notes"]
 

@@ -16,7 +16,7 @@ from robustcs.studies.samples.study import QUESTIONS
 from tests.conftest import Command
 
 PEOPLE = " ".join(f"--qr people=runs/stem_manual_{number}.trec" for number in (1, 2, 3))
-FIRST = "people has 3 runs, one per sample; only the first is used"
+FIRST = "people: 3 runs given, one per sample; the first is used"
 
 
 def tables(out: str) -> dict[str, list[dict[str, Any]]]:
@@ -61,7 +61,8 @@ def test_runs_by_options_by_the_project_file_and_in_python(in_copy: Command, tmp
     every = [means[f"manual_{number}"] for number in (1, 2, 3)]
     assert (scored["lowest"], scored["highest"]) == pytest.approx((min(every), max(every)))
     assert scored["mean"] == pytest.approx(sum(every) / 3)
-    assert "samples       can run" in in_copy("check").out
+    rows = json.loads(in_copy("check --format json").out)["tables"]["commands"]
+    assert next(row["runs"] for row in rows if row["command"] == "samples")
 
 
 def test_texts_of_samples_in_files_of_their_own(in_copy: Command, tmp_path: Path) -> None:

@@ -156,9 +156,9 @@ def test_verdicts_start_with_who_loses_what() -> None:
 
 
 def test_what_is_expected_to_gain_turns_sign_and_interval() -> None:
-    result = made()
-    result.drops.loc[result.drops["group"] == "t5", ["expected", "expected_low", "expected_high"]] = (-0.05, -0.11, 0.01)
-    verdict = verdicts(result, ROLES, GROUPS)[0]
+    drops = made().drops
+    drops.loc[drops["group"] == "t5", ["expected", "expected_low", "expected_high"]] = (-0.05, -0.11, 0.01)
+    verdict = verdicts(made().changed(drops=drops), ROLES, GROUPS)[0]
     assert verdict.text.startswith("t5 gains an estimated 0.050 NDCG@3 over Human") and verdict.interval == "−0.010 to 0.110"
 
 
@@ -182,8 +182,7 @@ def test_no_headline_where_only_relevant_passages_are_listed(options: dict[str, 
 def test_no_sentence_has_a_judged_share_where_only_relevant_passages_are_listed() -> None:
     result = made(positives=True)
     assert not any("of the top 3" in text for text in unjudged_findings(result, GROUPS))
-    for metric in ("low", "high"):
-        result.bounds[metric] = NAN
+    result = result.changed(bounds=result.bounds.assign(low=NAN, high=NAN))
     assert unjudged_findings(result, GROUPS) == (ONLY_RELEVANT,)
     whole = made()
     plain = whole.changed(bounds=whole.bounds.assign(low=NAN), pairs=whole.pairs[:0])
