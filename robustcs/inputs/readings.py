@@ -161,10 +161,10 @@ def texts_in_order(files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str)
     for path, texts in files:
         other = [turn for turn, text in texts.items() if union.setdefault(turn, text) != text]
         if other:
-            have = f"{counted(len(other), 'turn')} of {whose} ({some_of(other)}{and_more(len(other), 5)})"
+            turns, some = counted(len(other), "turn"), f"{some_of(other)}{and_more(len(other), 5)}"
             name, used = os.path.basename(path), "the text of the earlier file is used"
-            alone = f"{name} has a different text for {have}; {used}"
-            notes.append(Note.of(name, have, f"different texts of the same turn; {used}", alone))
+            alone = f"{name} has a different text for {turns} of {whose} ({some}); {used}"
+            notes.append(Note.of(whose, f"{turns}: {some}", f"{name} has different texts; {used}", alone))
     return union, notes
 
 

@@ -275,9 +275,9 @@ class Readiness:
 
 
 def _given(project: Project) -> dict[str, object]:
-    """Return the inputs of the registry → a true value if the project has something of this kind, complete or not.
+    """Return the inputs of the registry → a true value if the project has some of them, complete or not.
 
-    Scores, answers and texts of formulations are inputs of a kind of their own; judgments alone are part of several.
+    Scores, answers and texts of formulations are separate inputs; judgments alone are part of several.
     """
     parts = project.formulations.values()
     texts = any(part.rewrites or part.samples for part in parts)

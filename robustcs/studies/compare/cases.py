@@ -315,7 +315,10 @@ class Cases:
                 turns = {*state.systems[part.run].scores[part.metric]}.union(*(one.unscored for one in state.systems.values()))
                 shares.append(len(lost) / max(len(turns), 1))
                 if lost:
-                    told.append(f"{len(lost)} of {counted(len(turns), 'score')} of {part.run} missing in the {which} state")
+                    are = verb(len(lost), "is", "are")
+                    told.append(
+                        f"{len(lost)} of {counted(len(turns), 'score')} of {part.run} {are} missing in the {which} state"
+                    )
             if max(*shares, abs(shares[0] - shares[1])) > FALL + 1e-9:
                 problems += told
         return problems

@@ -33,13 +33,13 @@ def evaluate_findings(result: Evaluation) -> tuple[str, ...]:
 
 
 def with_groups(result: Evaluation, other: Evaluation) -> list[str]:
-    """Return a note on the headline of ``other``, which has groups of turn ids as sampling units; empty without a test."""
+    """Return a note on the headline of ``other``, which has groups of turn ids as sampling units; empty for one system."""
     own, grouped = verdicts(result), verdicts(other)
-    if not grouped or not len(other.pairs):
+    if not grouped or len(other.measures["system"].unique()) < 2:
         return []
     if [one.text for one in own] == [one.text for one in grouped]:
         return ["with these groups as units, the headline is the same"]
-    return [f"with these groups as units: {'; '.join(one.text for one in grouped)}"]
+    return [f"with these groups as units: {'; '.join(_continued(one.text) for one in grouped)}"]
 
 
 class _Compared:
@@ -70,19 +70,22 @@ class _Compared:
 
     def _claim(self) -> Verdict:
         claim, missing = self._open() if order_is_open(self.result, self.metric) else self._order(), self._missing
-        text = f"{missing}{claim.text[0].lower() if claim.text.startswith('The ') else claim.text[0]}{claim.text[1:]}"
-        return replace(claim, text=text) if missing else claim
+        return replace(claim, text=f"{missing}{_continued(claim.text)}") if missing else claim
 
     def _open(self) -> Verdict:
-        """Return the means over common turns, where missing scores decide which system is best."""
-        best, mean = self.rows[0], number(self.rows[0].value, 3)
-        each = some_of(
-            [f"{number(row.value, 3)} ({system_in_words(row.system, self.result.evaluated)})" for row in self.rows], 3
-        )
+        """Return the means over common turns, where missing scores decide which system is best; of two, their difference."""
+        best, *others = self.rows
+        names = [system_in_words(row.system, self.result.evaluated) for row in self.rows]
+        each = some_of([f"{number(row.value, 3)} ({name})" for row, name in zip(self.rows, names, strict=True)], 3)
         said = f"{'over' if self._missing else 'Over'} the {counted(best.turns, 'turn')} that all systems have, the means of"
-        said += f" {self.label} are {each}; the missing scores leave their order open"
-        between = number_interval(best.ci_low, best.ci_high).strip("–")
-        return Verdict(mean, between, said, self._basis(best), _WEIGHT, "correct")
+        said = f"{said} {self.label} are {each}"
+        told, between = number(best.value, 3), ""
+        if len(others) == 1 and (found := self._against([best], others)):
+            row, sign = found
+            told, low, high = number(abs(row.difference), 3), *sorted((sign * row.ci_low, sign * row.ci_high))
+            said, between = f"{said}, difference {told}", number_interval(low, high).strip("–")
+        said = f"{said}; the missing scores leave their order open"
+        return Verdict(told, between, said, counted(best.turns, "turn"), _WEIGHT, "correct")
 
     def _order(self) -> Verdict:
         best, *others = self.groups
@@ -185,3 +188,8 @@ class _Compared:
 
     def _basis(self, row: Any) -> str:
         return f"{counted(row.turns, 'turn')}, {counted(len(self.rows), 'system')}"
+
+
+def _continued(text: str) -> str:
+    """Return a sentence as the continuation of another one."""
+    return text[0].lower() + text[1:] if text.startswith("The ") else text

@@ -404,7 +404,7 @@ def test_a_comparison_is_the_pair_of_evaluate(shared_data: Path, nowhere: Path) 
 def test_a_comparison_of_score_files_is_the_pair_of_evaluate(shared_data: Path, nowhere: Path) -> None:
     old, new = (shared_data / f"cast2019/qrqa/{name}_query_metrics.txt" for name in ("original", "Transformer_Plus_Plus_Q"))
     ours = robustcs.compare(old, new).measures.set_index("metric")
-    pairs = robustcs.evaluate(scores={"new": new, "old": old}).pairs.set_index("metric")
+    pairs = robustcs.evaluate(scores={"new": new, "old": old}, metrics=["P_1", "ndcg_cut_3"]).pairs.set_index("metric")
     assert list(ours.index) == ["P_1", "ndcg_cut_3"]
     for own, other in (("change", "difference"), ("ci_low", "ci_low"), ("ci_high", "ci_high"), ("p", "p")):
         pd.testing.assert_series_equal(ours[own], pairs[other], check_names=False, check_dtype=False, rtol=1e-9)

@@ -57,8 +57,8 @@ def test_github_lines() -> None:
         f"::error title=robustcs compare%3A drop>0.05::failed: {NAME.replace('%', '%25')}, NDCG@3: the mean"
     )
     assert gone.startswith("::warning title=robustcs compare%3A every condition::cannot tell: gone: the run is gone")
-    odd = result()
-    odd.gate["condition"] = "a,b:\n%"
+    whole = result()
+    odd = whole.changed(gate=whole.gate.assign(condition="a,b:\n%"))
     assert github_lines(odd)[0].startswith("::error title=robustcs compare%3A a%2Cb%3A%0A%25::failed")
 
 
