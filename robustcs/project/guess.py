@@ -31,7 +31,7 @@ from robustcs.project.guess_judgments import choose_judgments
 from robustcs.project.guess_studies import guess_studies, guess_tasks, tasks_of
 from robustcs.project.marks import MARK
 from robustcs.project.model import Role
-from robustcs.project.roles import Chosen, choose
+from robustcs.project.roles import Chosen, are_rewrites, choose
 from robustcs.project.scan import WORDS, Found, Proposal, look_through, role_of, short_names, words_of
 from robustcs.project.text_run_match import Fit, crossed, digests_of, fit, ranked_alike
 from robustcs.project.toml import quoted, toml_key, toml_text
@@ -246,8 +246,9 @@ class _Systems:
             systems = [family.systems[name] for name in names if name in family.systems]
             self._part(key, systems, [known[name] for name in names if name in known])
         if not family.systems:  # texts without runs, for diversity and retrieve
-            alone = [one for one in free if one.role == "qr"]
-            self.confirmed |= {one for one in alone if one.column}
+            shown = [one for one in free if are_rewrites(one, chosen.values())]
+            alone = [one for one in free if one.role == "qr" or one in shown]
+            self.confirmed |= {one for one in alone if one.column or one in shown}
             for name, one in zip(short_names([one.file.path for one in alone]), alone, strict=True):
                 self._part("qr" if len(alone) == 1 else f"qr:{name}", [], [(one, "")])
         for one, why in found.refused:

@@ -189,7 +189,7 @@ def _order(file: Found, qrels: Qrels, share: float, others: Sequence[set[str]]) 
     return (
         _named(file, _JUDGE | _NEW), -round(share, 2), -sum(bool(own & cells) for cells in others),
         len(set(qrels.grades.clip(0).tolist())) <= 2, bool(_TRAIN & set(words_of(file.stem))), not called_qrels, -len(own),
-        -len(qrels), file.path,
+        -len(qrels), len(file.stem), file.path,
     )  # fmt: skip
 
 

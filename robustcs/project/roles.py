@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robustcs.project.families import Texts
@@ -67,6 +67,16 @@ def choose(texts: Sequence[Texts], turns: Collection[str]) -> Chosen:
                 if of and same <= _MOST_EQUAL * of:
                     found.offered.setdefault(role, []).append(one)
     return found
+
+
+def are_rewrites(one: Texts, ends: Iterable[Texts]) -> bool:
+    """Return whether texts are further wordings of the questions in ``ends``, the texts of Original and Human.
+
+    They are if they equal one of them in some turns and differ from each in others: a rewriter keeps questions that need no
+    context.
+    """
+    pairs = [_equal(one.texts, end.texts) for end in ends]
+    return any(same >= FEW for same, _ in pairs) and all(of - same >= FEW for same, of in pairs)
 
 
 def _rank(one: Texts, turns: Collection[str], most: int) -> tuple[object, ...]:

@@ -52,6 +52,17 @@ def test_the_name_of_a_folder_is_no_role_of_texts(tmp_path: Path) -> None:
     assert parts(config(tmp_path), "rewrites") == {"original": "human/original.tsv"}
 
 
+@pytest.mark.parametrize(("equal", "taken"), [(4, False), (5, True), (19, True), (20, False)])
+def test_further_wordings_without_runs_are_rewriters(tmp_path: Path, equal: int, taken: bool) -> None:
+    """Their texts show it: at least five turns equal the Original or Human, and at least five differ from each (of 24)."""
+    other = {turn: RAW[turn] if place < equal else f"{RAW[turn]} And so on." for place, turn in enumerate(TURNS)}
+    titles = {turn: f"Topic {turn}" for turn in TURNS}
+    fill(tmp_path, {"original.tsv": tsv(RAW), "human.tsv": tsv(HUMAN), "a.tsv": tsv(other), "titles.tsv": tsv(titles)})
+    found = parts(config(tmp_path), "rewrites")
+    assert ("qr" in found) == taken and found.get("qr", "a.tsv") == "a.tsv"
+    assert "formulations.qr.rewrites" not in marked(tmp_path)
+
+
 @pytest.mark.parametrize(("equal", "role"), [(21, True), (22, False), (24, False)])
 def test_human_texts_that_equal_the_original_are_not_human(tmp_path: Path, equal: int, role: bool) -> None:
     """At most nine tenths of 24 turns are 21.6."""

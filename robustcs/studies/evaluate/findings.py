@@ -159,7 +159,7 @@ class _Compared:
             scores = " scores" if len(best) == 1 else " score"
             said = f"{self._subject(best, scores)} {size} {self.label} higher than {self._subject(other)}{which}{more}"
         else:
-            said = f"The data do not show whether {self._subject(best)} or {self._subject(other, ' scores')} higher"
+            said = f"The data do not show whether {self._subject(best, ' or')} {self._subject(other, ' scores')} higher"
             said = f"{said} (difference {size} {self.label}){more}"
         return Verdict(size, number_interval(low, high).strip("–"), said, f"{p}{over}", _WEIGHT, "correct")
 
