@@ -10,12 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustcs.errors import refuse_unknown
-from robustcs.evaluation.collection_fit import CollectionFit
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import TurnScores, score_of_run
 from robustcs.evaluation.missing_scores import Bounded, MissingScores, bounded_comparisons
@@ -42,6 +41,9 @@ from robustcs.statistics.means import is_binary, score_estimates
 from robustcs.statistics.units import Units
 from robustcs.studies.evaluate.missing import common_turns, missing_notes
 from robustcs.wording import counted, system_name
+
+if TYPE_CHECKING:
+    from robustcs.evaluation.collection_fit import CollectionFit
 
 #: Positions of two systems.
 Pair = tuple[int, int]
