@@ -226,7 +226,8 @@ def evaluate(
         "measures": Evaluation.measures.rows(means),
         "pairs": lambda: _pairs(names, pairs, tested, units, margin, evaluated, bounds),
         "slices": lambda: _slice_means(averaged, bounded, slicings, units, seed),
-        "found_slices": found, "fit": _fit(fit) if fit and not fit.fits else [], "turns": lambda: _turns(scores),
+        "found_slices": found, "fit": Evaluation.fit.rows(_fit(fit) if fit and not fit.fits else ()),
+        "turns": lambda: _turns(scores),
     })  # fmt: skip
 
 
