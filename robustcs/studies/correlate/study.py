@@ -71,6 +71,7 @@ def ask(
     check_similarities(similarities, given)
     encoders = load_encoders(*(model if name in similarities else None for name, model in models.items()))
     pairs, evaluated = read_question_pairs(workspace, answers_by, with_original)
+    workspace.note_names("formulations")
     filled = []
     for pair in pairs:
         columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem, workspace.track)
