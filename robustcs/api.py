@@ -115,7 +115,7 @@ def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
                 raise UsageError("bad-setting", f"{name} is {one!r}", f"choose {', '.join(most)} or {last}")
     for one in several(value) if inner is str and not (value is None and optional) else ():
         if not isinstance(one, str | os.PathLike):
-            raise UsageError("bad-setting", f"{name} is {one!r}", "write a text")
+            raise UsageError("bad-setting", f"{name} is {one!r}", "give a string")
     wanted = {int: (Integral, "a whole number"), float: (Real, "a number")}.get(kind)
     if wanted is None or isinstance(value, wanted[0]) or (value is None and optional):
         return value
@@ -184,11 +184,11 @@ def _function(one: Study) -> Callable[..., Any]:
         keywords = in_plural(keywords)
         front = [name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
         if len(given) > len(front):
-            advice = f"give {' and '.join(front)} by position, and all others by keyword"
-            raise UsageError("too-many-arguments", f"{call.__name__} has {len(given)} arguments without a keyword", advice)
+            advice = f"give {' and '.join(front)} by position and all others by keyword"
+            raise UsageError("too-many-arguments", f"{call.__name__} has {len(given)} positional arguments", advice)
         placed = signature.bind_partial(*given).arguments
         if twice := [name for name in placed if name in keywords]:
-            raise UsageError("repeated-keyword", f"{twice[0]} is given by position and by keyword", "give it once")
+            raise UsageError("repeated-keyword", f"{twice[0]} is given both by position and by keyword", "give it once")
         keywords |= placed
         if "runs" in keywords and not table:
             keywords["runs"] = _by_name(keywords["runs"])
@@ -199,7 +199,9 @@ def _function(one: Study) -> Callable[..., Any]:
         try:
             if lacking := [name for name in required if name not in mine]:
                 _opened(Project(), keywords, table, signature.parameters)  # names an unknown keyword first
-                raise UsageError("no-argument", f"{one.name} has no {lacking[0]}", f"give {' and '.join(required)}")
+                raise UsageError(
+                    "no-argument", f"argument {lacking[0]} of {one.name} is missing", f"give {' and '.join(required)}"
+                )
             opened = _opened(project, keywords, table, signature.parameters, start=lambda: one.start(**mine))
             workspace = Workspace(opened, jobs)
             result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))

@@ -156,7 +156,7 @@ class Conversations:
     def in_words(self) -> str:
         """Where conversations come from: ``conversations from turn ids: 31_4 is turn 4 of conversation 31``."""
         if not self.example:
-            return "no conversations: each turn is a unit"
+            return "no conversations: each turn is a sampling unit"
         conversation, depth = self._place(self.example)
         place = f"turn {depth} of" if depth is not None else "in"
         source = self.said.removeprefix("conversations from ") or "turn ids"
@@ -216,6 +216,6 @@ def _offer(turns: Sequence[str]) -> str:
         return ""
     name, (turn, *_) = next(iter(several.items()))
     return (
-        f"turn ids begin with {counted(len(several), 'name')}, such as {name} in {turn}, but their numbers do not look like"
-        f" places in a conversation, so each turn is a unit; --conversation pattern makes these groups the units"
+        f"turn ids begin with one of {counted(len(several), 'name')}, such as {name} in {turn}, but their numbers do not look"
+        f" like positions in a conversation, so each turn is a sampling unit; to use these groups, add --conversation pattern"
     )

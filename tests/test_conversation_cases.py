@@ -32,7 +32,7 @@ def test_categories_are_120_single_turns(ids: Path) -> None:
     assert (found["unit"], found["units"], found["turns"]) == ("turn", 120, 120)
     assert "conversations" not in found
     (note,) = (note for note in found["notes"] if "--conversation pattern" in note)
-    assert note.startswith("turn ids begin with 6 names, such as billing in billing-01")
+    assert note.startswith("turn ids begin with one of 6 names, such as billing in billing-01")
     assert not policy(ids / "categories.tsv", "correct", unit="turn")["notes"]
 
 

@@ -124,7 +124,7 @@ def test_fields_precede_ids() -> None:
 def test_the_choice_in_words() -> None:
     said = Conversations.from_ids(grid("{}_{}", range(31, 40), range(1, 5))).in_words
     assert said == "conversations from turn ids: 31_2 is turn 2 of conversation 31"
-    assert Conversations.from_ids(["q1", "q2"]).in_words == "no conversations: each turn is a unit"
+    assert Conversations.from_ids(["q1", "q2"]).in_words == "no conversations: each turn is a sampling unit"
 
 
 # ---------------------------------------------------------------- public collections

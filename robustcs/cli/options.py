@@ -81,8 +81,8 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "unit": ("Intervals and tests", {"type": click.Choice(["conversation", "turn"]),
         "help": "Sampling unit for confidence intervals and tests (default: conversation)."}),
     "conversation": ("Intervals and tests", {"metavar": "none|pattern|FILE",
-        "help": "Where conversations come from (default: fields of the files, else turn ids such as 31_4). none: each turn is"
-        " its own. pattern: turn ids of any form that ends in a number. FILE: a table with columns turn and conversation."}),
+        "help": "Source of conversations (default: fields of the files, else turn ids such as 31_4). none: no conversations."
+        " pattern: turn ids of any form that ends in a number. FILE: a table with columns turn and conversation."}),
     "format": ("Output", {"type": click.Choice(FORMATS),
         "help": "Output format (default: from the suffix of --output, else table). csv is safe for spreadsheets: an apostrophe"
         " precedes texts that a spreadsheet would run as formulas. raw-csv leaves texts unchanged."}),

@@ -81,10 +81,11 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     for other in made.offered:
         click.echo(harmless(other))
     if made.grid:
-        click.echo(f"names of {counted(len(made.grid), 'run')} suggest a grid, their rankings do not: see the end of the file")
+        of = counted(len(made.grid), "run")
+        click.echo(f"the names of {of} suggest a grid, but their rankings do not; see the end of the file")
     if whose := told(marks_in(text)):
-        mark = "delete the mark # by name of each that is right, or run robustcs check --accept"
-        click.echo(harmless(f"{counted(whose.count(',') + 1, 'role')} by file name: {whose}; {mark}"))
+        mark = "to confirm one, delete its mark # by name; to confirm all, run robustcs check --accept"
+        click.echo(harmless(f"{counted(whose.count(',') + 1, 'role')} guessed from file names: {whose}; {mark}"))
     if made.turns:
         conversations = conversations_among(call.workspace(read_project(target)), made.turns)
         click.echo(harmless(conversations.note or conversations.in_words))

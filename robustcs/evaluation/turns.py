@@ -204,7 +204,7 @@ def _asked(expected: Expected, files: Sequence[Answered], asked: Mapping[str, As
 
 
 def _unasked_notes(sets: Mapping[str, Mask], asked: Mapping[str, Asked]) -> list[str]:
-    """Return a note for the sets that do not ask every turn, together if they ask the same ones for the same reason."""
+    """Return a note for the sets that do not cover every turn, together if they cover the same ones for the same reason."""
     alike: dict[tuple[bytes, bool], list[str]] = {}
     for name, own in sets.items():
         if not own.all():
@@ -218,7 +218,7 @@ def _unasked_notes(sets: Mapping[str, Mask], asked: Mapping[str, Asked]) -> list
         if unknown:
             both += ", on the assumption that they were not asked"
             both += f", because the texts of {who} are unknown (add them to [texts] or [raw_texts])"
-        does = ("has passages for" if one else "have passages for") if unknown else "asks" if one else "ask"
+        does = ("has passages for" if one else "have passages for") if unknown else "covers" if one else "cover"
         notes.append(f"{who} {does} {of}; {both}")
     return notes
 

@@ -214,7 +214,7 @@ def score_files(
     for file, source in zip(files, read, strict=True):
         inputs.remember(file.role, file.path, source.size)
         if source.texts:
-            inputs.note(f"{', '.join(source.texts)} of {source.path} skipped, because the values are texts")
+            inputs.note(f"{', '.join(source.texts)} of {source.path} skipped, because their values are text")
         shared = [one.name for one in files if one.path == file.path]
         if len(shared) > 1 and len(asked) < 2 and {*shared} <= {*source.measures}:
             by_file.append({asked[0] if asked else "score": file.name})

@@ -169,10 +169,10 @@ def misfits(fit: CollectionFit) -> tuple[str, ...]:
     said = []
     if fit.share > MOST:
         counts = f"{fit.lacking:,} of {fit.judged:,}"
-        said.append(f"{whole_percent(fit.share)} of the judgments ({counts}) name passages missing from the collection")
+        said.append(f"{whole_percent(fit.share)} of the judgments ({counts}) are for passages missing from the collection")
     if top.share > MOST:
         counts = f"{top.twins:,} of {top.judged + top.twins:,}"
-        whose = f"the top {DEPTH} passages of {system_name(fit.worst)} with a judged text"
+        whose = f"the judged texts in the top {DEPTH} of {system_name(fit.worst)}"
         said.append(f"{whole_percent(top.share)} of {whose} ({counts}) are judged only under another id")
     return tuple(said)
 

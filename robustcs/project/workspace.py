@@ -123,13 +123,13 @@ class Workspace(Inputs):
         return found
 
     def partly_asked(self) -> dict[str, str]:
-        """Return the sets of groups whose texts cover less than 95% of the judged turns → ``typo asks 12 of 30 turns``."""
+        """Return the sets of groups whose texts cover less than 95% of the judged turns → ``typo covers 12 of 30 turns``."""
         if not (self.project.qrels and self.project.groups):
             return {}
         known = {name: one.turns for name, one in self.asked.items() if one.turns is not None}
         judged = set(self.qrels.turns) if known else set()
         return {
-            name: f"{name} asks {len(turns & judged)} of {counted(len(judged), 'turn')}"
+            name: f"{name} covers {len(turns & judged)} of {counted(len(judged), 'turn')}"
             for name, turns in known.items()
             if len(turns & judged) < 0.95 * len(judged)
         }

@@ -47,8 +47,8 @@ def test_equal_runs_are_named_as_equal(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 FACTS = (
-    "87% of the judgments (1,200 of 1,380) name passages missing from the collection, and 97% of the top 10 passages of a with"
-    " a judged text (180 of 186) are judged only under another id"
+    "87% of the judgments (1,200 of 1,380) are for passages missing from the collection, and 97% of the judged texts in the"
+    " top 10 of a (180 of 186) are judged only under another id"
 )
 
 

@@ -25,13 +25,14 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     answer = in_copy("init")
     assert answer.out.splitlines() == [
         "wrote robustcs.toml; review it, then run robustcs check",
-        f"9 roles by file name: {BY_NAME}; delete the mark # by name of each that is right, or run robustcs check --accept",
+        f"9 roles guessed from file names: {BY_NAME}; to confirm one, delete its mark # by name;"
+        " to confirm all, run robustcs check --accept",
         "conversations from turn ids: 1_2 is turn 2 of conversation 1",
         "ignored 9 files; robustcs init --why lists them with reasons",
     ]
     checked = json.loads(in_copy("check --format json").out)
     assert checked["notes"][0] == "stem_raw_2 misses 1 turn: 4_4"
-    confirm = "delete their marks, or confirm all with robustcs check --accept"
+    confirm = "to confirm one, delete its mark; to confirm all, run robustcs check --accept"
     assert checked["notes"][1:] == [f"Roles by file name: {BY_NAME}; {confirm}"]
     assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == ["samples", "compare"]
     result = json.loads(in_copy("breakdown --format json").out)

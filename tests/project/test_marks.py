@@ -123,7 +123,7 @@ def test_check_names_marks_and_accept_deletes_them(in_copy: Command, tmp_path: P
     before = config.read_text()
     marked(config, RUN, SETS, JUDGE)
     whose = "human, group manual, judge lexical"
-    note = f"Roles by file name: {whose}; delete their marks, or confirm all with robustcs check --accept"
+    note = f"Roles by file name: {whose}; to confirm one, delete its mark; to confirm all, run robustcs check --accept"
     assert note in json.loads(in_copy("check --format json").out)["notes"]
     config.chmod(0o444)
     refusal = "robustcs: robustcs.toml is write-protected; allow writing to it, or delete the marks in an editor\n"

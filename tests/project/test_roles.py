@@ -41,7 +41,7 @@ def test_the_case_with_a_bag_of_words(tmp_path: Path, capfd: pytest.CaptureFixtu
     assert run(["init", str(folder)]) == 0
     out = capfd.readouterr().out
     assert "[formulations.human] rewrites: 11_Human.tsv; also possible: 10_Human_bag_of_words.tsv\n" in out
-    assert "3 roles by file name: 2_Rewriter_A, 5_Rewriter_B, 7_Rewriter_C; delete the mark" in out
+    assert "3 roles guessed from file names: 2_Rewriter_A, 5_Rewriter_B, 7_Rewriter_C; to confirm one," in out
 
 
 def test_the_name_of_a_folder_is_no_role_of_texts(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_the_case_of_rerankers_has_no_grid(tmp_path: Path, capfd: pytest.Capture
     folder = case("rerankers", tmp_path)
     made = config(folder)
     assert run(["init", str(folder)]) == 0
-    assert "names of 4 runs suggest a grid, their rankings do not: see the end of the file\n" in capfd.readouterr().out
+    assert "names of 4 runs suggest a grid, but their rankings do not; see the end of the file\n" in capfd.readouterr().out
     assert "components" not in made and "formulations" not in made
     assert made["runs"] == {path.stem: path.name for path in folder.glob("*.run")}
     assert '# [components]\n# "bert/zs" = "bm25+bert(zs).run"\n' in text(folder)

@@ -180,7 +180,8 @@ def ask(workspace: Workspace) -> Check:
         notes += misfits(fit)
     notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, grouping_of(workspace, turns)))]
     if marked := told(workspace.project.marks):
-        notes.append(f"Roles by file name: {marked}; delete their marks, or confirm all with robustcs check --accept")
+        confirm = "to confirm one, delete its mark; to confirm all, run robustcs check --accept"
+        notes.append(f"Roles by file name: {marked}; {confirm}")
     lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
     basis: Basis = "runs" if survey.qrels else "scores" if turns else "texts"
     evaluated = Evaluated(workspace.project.policy, basis, len(turns), lacking, tuple(dict.fromkeys(notes)))
@@ -227,7 +228,8 @@ def _run(call: Call, *, accept: bool = False) -> None:
     """Run the command.
 
     accept
-        Check nothing; confirm the roles that init guessed by name: delete the marks "# by name" from the project file.
+        Confirm the roles that init guessed from file names: delete the marks "# by name" from the project file. Nothing
+        else is checked.
     """
     if accept:
         _accept(call)

@@ -103,11 +103,11 @@ def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
     """Yield names of formulations and groups that the new state lost or changed, each with the reason."""
     for name in old.formulations:
         if name not in new.formulations and (name in new.systems or name not in old.systems):  # else its run is gone
-            yield name, "the formulation is gone: only the old state has it"
+            yield name, "the formulation exists only in the old state"
     for name, group in old.groups.items():
         now = new.groups.get(name)
         if now is None:
-            yield name, "the group is gone: only the old state has it"
+            yield name, "the group exists only in the old state"
         elif group["baseline"] != now["baseline"] or set(group["sets"]) - set(now["sets"]):
             yield name, "the group has lost a system, or has another baseline"
 
@@ -151,7 +151,7 @@ class Cases:
             } for case in cases]  # fmt: skip
             own += self._gone(condition, cases)
             rows += own or [self._unmatched(condition, condition.run or "", condition.metric or "")]
-        gone = {run: "the run is gone: only the old state has it" for run in self.old.systems if run not in self.new.systems}
+        gone = {run: "the run exists only in the old state" for run in self.old.systems if run not in self.new.systems}
         return rows + [_unknown(EVERY, *one) for one in (*gone.items(), *_declared(self.old, self.new))], how
 
     def cases(self, condition: Condition) -> Iterable[Case]:
@@ -315,10 +315,8 @@ class Cases:
                 turns = {*state.systems[part.run].scores[part.metric]}.union(*(one.unscored for one in state.systems.values()))
                 shares.append(len(lost) / max(len(turns), 1))
                 if lost:
-                    are = verb(len(lost), "is", "are")
-                    told.append(
-                        f"{len(lost)} of {counted(len(turns), 'score')} of {part.run} {are} missing in the {which} state"
-                    )
+                    are, whose = verb(len(lost), "is", "are"), f" of {part.run}" if len(parts) > 1 else ""
+                    told.append(f"{len(lost)} of {counted(len(turns), 'score')}{whose} {are} missing in the {which} state")
             if max(*shares, abs(shares[0] - shares[1])) > FALL + 1e-9:
                 problems += told
         return problems

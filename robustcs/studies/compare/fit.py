@@ -217,7 +217,7 @@ def to_judge(fits: Iterable[Fit | None]) -> int:
 def lost_line(rows: Sequence[Any], passages: int) -> str:
     """Return the reason of rule 1 for fits or rows of the gate, with the number of passages to judge."""
     shares = [spread([100 * getattr(row, name) for row in rows], "{:.0f}") for name in ("judged_old", "judged_new")]
-    fits = f"{LOST}: {shares[0]}% → {shares[1]}% of the top {_depth(rows)} are judged"
+    fits = f"{LOST}: the judged share of the top {_depth(rows)} falls from {shares[0]}% to {shares[1]}%"
     return f"{fits}; judge {counted(passages, 'passage')} (robustcs judge) or map the ids"
 
 

@@ -58,8 +58,8 @@ def ask(
 ) -> Comparison:
     """Show what changed between two states, and decide whether the change may be merged.
 
-    OLD and NEW are projects (a folder or a robustcs.toml) or report folders; or both are runs, or files of per-turn scores
-    (output of trec_eval -q, or a table). Runs need --qrels, or the qrels of the project in the current folder.
+    OLD and NEW are projects (a folder or a robustcs.toml) or report folders. They can also be two runs or two files of per-turn
+    scores (output of trec_eval -q, or a table). Runs need --qrels, or the qrels of the project in the current folder.
 
     --fail-if adds a gate for continuous integration. Conditions: 'drop>0.02' (a mean score drops by more than 0.02), 'p<0.05'
     (it drops with an adjusted p below 0.05), 'qr>0.05' and 'qa>0.05' (the share of turns with a rewriter error, or with a QA

@@ -80,10 +80,10 @@ class Evaluation(Result):
         text("system", header="System"), measure(),
         *score("value", "mean over turns; a total for num_ret and the like, a geometric mean for gm_map and gm_bpref",
                "mean").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
-        count("turns", "turns that the value covers; those with a score of every system if scores of files are missing"),
+        count("turns", "turns in the mean; if scores of files are missing, the turns with scores from all systems"),
         text("letters", "systems that share a letter do not differ significantly; empty unless all pairs are compared, and for"
              " systems that answer less than half of the turns", "group"),
-        text("equal", "the first of the systems with the same score on every turn; empty if no other system has the same"),
+        text("equal", "first system with the same score on every turn; empty if there is no other"),
         text("note", "caveats"),
         count("missing", "missing scores of a file"),
         score("lowest", "mean over all turns with missing scores at the lower end of the range; null if none is missing"),

@@ -76,14 +76,14 @@ class _Compared:
         best, *others = self.rows
         names = [system_in_words(row.system, self.result.evaluated) for row in self.rows]
         each = some_of([f"{number(row.value, 3)} ({name})" for row, name in zip(self.rows, names, strict=True)], 3)
-        said = f"{'over' if self._missing else 'Over'} the {counted(best.turns, 'turn')} that all systems have, the means of"
-        said = f"{said} {self.label} are {each}"
+        said = f"{'on' if self._missing else 'On'} the {counted(best.turns, 'turn')} with scores from all systems,"
+        said = f"{said} mean {self.label} is {each}"
         told, between = number(best.value, 3), ""
         if len(others) == 1 and (found := self._against([best], others)):
             row, sign = found
             told, low, high = number(abs(row.difference), 3), *sorted((sign * row.ci_low, sign * row.ci_high))
             said, between = f"{said}, difference {told}", number_interval(low, high).strip("–")
-        said = f"{said}; the missing scores leave their order open"
+        said = f"{said}; the missing scores could change which mean is highest"
         return Verdict(told, between, said, counted(best.turns, "turn"), _WEIGHT, "correct")
 
     def _order(self) -> Verdict:

@@ -121,8 +121,8 @@ def _means(result: Evaluation, metric: str) -> Table:
     if any(row.missing for row in rows):
         columns += ["missing", "lowest", "highest"]
         label = f"{missing_first(result, metric)}{label}"
-        over = "" if own else f"Means over the {counted(rows[0].turns, 'turn')} that all systems have. "
-        note = f"{over}Lowest, highest: over all turns with missing scores at the ends of the range. {note}"
+        over = "" if own else f"Means over the {counted(rows[0].turns, 'turn')} with scores from all systems. "
+        note = f"{over}Lowest, highest: means over all turns, with missing scores at either end of the range. {note}"
     note += " Each mean covers the turns that the run answers; pairs compare the turns that both answer." if own else ""
     family, hint = result.families[metric], ""
     if len(family.p):

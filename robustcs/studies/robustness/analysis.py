@@ -164,13 +164,13 @@ class Robustness(Result):
         "measures", "Every test set compared with the baseline of its group. Drop: baseline − value; positive drops are"
         " losses.",
         text("group"), text("set"), measure(), score("value"), score("baseline", "of the same turns"), DROP, PERCENT,
-        *tests_of("sets"), text("baseline_run"), count("turns", "turns that the set asks"),
+        *tests_of("sets"), text("baseline_run"), count("turns", "turns that the set covers"),
     )  # fmt: skip
     groups = table(
         "groups", "Drop of a group: the mean over its sets. The tests use each turn's mean drop.",
         text("group"), measure(), score("value", "mean over the sets"), score("baseline"), replace(DROP, name="mean_drop"),
         replace(PERCENT, name="mean_drop_percent"), *tests_of("groups"),
-        count("sets", "number of sets"), count("turns", "turns that a set asks; a turn counts with its mean over these sets"),
+        count("sets", "number of sets"), count("turns", "turns that a set covers; a turn counts with its mean over these sets"),
     )  # fmt: skip
     risk = table(
         "risk", "Turns that gain and lose compared with the baseline.",
@@ -219,7 +219,7 @@ class Robustness(Result):
 
     @property
     def fully_asked(self) -> list[str]:
-        """The groups whose sets ask every turn of the result."""
+        """The groups whose sets cover every turn of the result."""
         least = self.measures.groupby("group", sort=False)["turns"].min()
         return [str(name) for name in least.index[least == self.evaluated.turns]]
 

@@ -91,13 +91,13 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
         return
     note = (
         f"Low and high: bounds of the difference over all grades of the unjudged passages {whose}, however unlikely. A passage"
-        f" that both runs retrieve has the same grade in both. Orders that some grades tie or reverse: {len(open_)} of"
-        f" {len(pairs)}."
+        f" that both runs retrieve has the same grade in both. Some grades would tie or reverse {len(open_)} of"
+        f" {counted(len(pairs), 'pair')}."
     )
     if not open_["exact"].all():
         note += " The bounds of MAP are not exact: in fact, fewer orders may change."
     yield result_table(
-        result, "pairs", "Which orders of two runs can unjudged passages change?",
+        result, "pairs", "Which pairs of runs can unjudged passages reorder?",
         ["metric", "first", "second", "difference", "low", "high"], note, rows=open_, by="metric", most=_CLOSEST,
     )  # fmt: skip
 

@@ -164,9 +164,9 @@ def _compared(project: Project) -> dict[str, Group]:
 
 
 def _asking(compared: Mapping[str, Group], asked: Mapping[str, Mask]) -> tuple[dict[str, Group], list[str]]:
-    """Return the groups whose sets ask every turn, and a note on the others; ``asked``: set → bool[T]."""
+    """Return the groups whose sets cover every turn, and a note on the others; ``asked``: set → bool[T]."""
     partly = [name for name, group in compared.items() if not all(asked[one].all() for one in group.sets if one in asked)]
-    told = [f"expected drop of {name} not computed, because its sets do not ask every turn" for name in partly]
+    told = [f"expected drop of {name} not computed, because its sets do not cover every turn" for name in partly]
     return {name: group for name, group in compared.items() if name not in partly}, told
 
 

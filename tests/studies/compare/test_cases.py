@@ -28,7 +28,7 @@ def gate(old: State, new: State, *conditions: str, **more: int) -> list[tuple[st
 
 def test_a_run_that_is_gone() -> None:
     old, new = state({"a": system(SCORES), "t5": system(SCORES)}), state({"a": system(SCORES)})
-    gone = (EVERY, "t5", "cannot tell", "the run is gone: only the old state has it")
+    gone = (EVERY, "t5", "cannot tell", "the run exists only in the old state")
     assert gate(old, new) == [("drop>0.2", "a", "passed", "no turn differs"), gone]
     assert gate(old, new, ":a drop>0.2")[1:] == [gone]
     assert gate(new, old) == [("drop>0.2", "a", "passed", "no turn differs")]
@@ -300,8 +300,8 @@ def test_groups_and_formulations_that_are_gone(tmp_path: Path) -> None:
     new = replace(old, formulations=["a"], groups={"h": {**group, "sets": ["t"]}, "k": {**group, "baseline": "b"}})
     assert gate(old, old)[1:] == []
     assert gate(old, new)[1:] == [
-        (EVERY, "texts", "cannot tell", "the formulation is gone: only the old state has it"),
-        (EVERY, "g", "cannot tell", "the group is gone: only the old state has it"),
+        (EVERY, "texts", "cannot tell", "the formulation exists only in the old state"),
+        (EVERY, "g", "cannot tell", "the group exists only in the old state"),
         (EVERY, "h", "cannot tell", "the group has lost a system, or has another baseline"),
         (EVERY, "k", "cannot tell", "the group has lost a system, or has another baseline"),
     ]

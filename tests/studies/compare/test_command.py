@@ -136,7 +136,7 @@ def test_a_gate_that_cannot_tell(in_copy: Command, tmp_path: Path) -> None:
     answer = in_copy(f"{GONE} --gate-report gate.xml", code=5)
     assert answer.out.startswith("Gate: cannot tell (drop>0.02)\n") and "Condition" not in answer.out
     said = " ".join(answer.out.split())
-    assert "manual_1, manual_2 and 4 more: the run is gone: only the old state has it; manual, raw: the group is gone:" in said
+    assert "manual_1, manual_2 and 4 more: the run exists only in the old state; manual, raw: the group exists only" in said
     assert answer.err == "wrote gate.xml\ngate: cannot tell (14 cannot tell)\n"
     assert max(map(len, answer.out.splitlines())) <= 80
     (suite,) = ElementTree.parse(tmp_path / "demo" / "gate.xml").getroot()
@@ -146,7 +146,7 @@ def test_a_gate_that_cannot_tell(in_copy: Command, tmp_path: Path) -> None:
     report, printed = json.loads((tmp_path / "demo" / "gate.json").read_text()), json.loads(told.out)
     assert (report["outcome"], report["exit_code"]) == ("cannot tell", 0)
     assert report["tables"]["gate"] == printed["tables"]["gate"] and report["policy"] == printed["policy"]
-    (gone,) = [line for line in told.err.splitlines() if "the run is gone" in line]
+    (gone,) = [line for line in told.err.splitlines() if "the run exists only" in line]
     assert gone.startswith("cannot tell: every condition: plain_original, plain_qr, ") and gone.count("manual_1") == 1
     assert report["reasons"] == told.err.splitlines()[1:-1] and gone in report["reasons"]
 
@@ -186,7 +186,7 @@ def test_annotations_of_github(in_demo: Command, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     answer = in_demo(f"{GONE} --format json", code=5)
     assert json.loads(answer.out)["command"] == "compare"
-    title, why = "robustcs compare%3A every condition", "the run is gone: only the old state has it"
+    title, why = "robustcs compare%3A every condition", "the run exists only in the old state"
     names = "plain_original, plain_qr, plain_human, manual_1, manual_2 and 4 more"
     assert f"::warning title={title}::cannot tell: {names}: {why}\n" in answer.err
 

@@ -40,7 +40,7 @@ def test_what_cannot_be_told_is_skipped_where_it_passes() -> None:
     (suite,) = ElementTree.fromstring(junit(result(), ExitCode.DONE).encode())
     assert (suite.get("errors"), suite.get("skipped")) == ("0", "1")
     (gone,) = suite.findall("testcase")[2]
-    assert (gone.tag, gone.get("message")) == ("skipped", "cannot tell: the run is gone: only the old state has it")
+    assert (gone.tag, gone.get("message")) == ("skipped", "cannot tell: the run exists only in the old state")
 
 
 def test_json() -> None:
@@ -56,7 +56,7 @@ def test_github_lines() -> None:
     assert failed.startswith(
         f"::error title=robustcs compare%3A drop>0.05::failed: {NAME.replace('%', '%25')}, NDCG@3: the mean"
     )
-    assert gone.startswith("::warning title=robustcs compare%3A every condition::cannot tell: gone: the run is gone")
+    assert gone.startswith("::warning title=robustcs compare%3A every condition::cannot tell: gone: the run exists only")
     whole = result()
     odd = whole.changed(gate=whole.gate.assign(condition="a,b:\n%"))
     assert github_lines(odd)[0].startswith("::error title=robustcs compare%3A a%2Cb%3A%0A%25::failed")

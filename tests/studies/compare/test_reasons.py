@@ -55,12 +55,12 @@ def test_reasons_of_one_rule_are_one_line_with_ranges() -> None:
     zero = dict.fromkeys(TURNS, 0.0)
     lost = compared(old, state({name: run(zero, judged, 210) for name, judged in (("a", 0), ("b", 4))}), "drop>0.02", "p<0.05")
     assert told(lost) == [
-        f"cannot tell: drop>0.02, p<0.05: a, b (NDCG@3): {LOST}: 95–100% → 0–2% of the top 3 are judged; judge 210 passages"
-        " (robustcs judge) or map the ids"
+        f"cannot tell: drop>0.02, p<0.05: a, b (NDCG@3): {LOST}: the judged share of the top 3 falls from 95–100%"
+        " to 0–2%; judge 210 passages (robustcs judge) or map the ids"
     ]
     assert (
         lost.gate["reason"][1]
-        == f"{LOST}: 95% → 2% of the top 3 are judged; judge 210 passages (robustcs judge) or map the ids"
+        == f"{LOST}: the judged share of the top 3 falls from 95% to 2%; judge 210 passages (robustcs judge) or map the ids"
     )
     doubtful = compared(
         state({"a": run(SCORES), "b": run(SCORES)}), state({"a": dropping(0.0), "b": dropping(-0.02)}), "drop>0.02"

@@ -27,7 +27,7 @@ def test_output_with_all_measures_of_trec_eval(tmp_path: Path, capsys: pytest.Ca
     assert means(found) == pytest.approx({"ndcg_cut_10": 0.31, "recip_rank": 0.5, "map": 0.25})
     assert list(means(found)) == ["ndcg_cut_10", "recip_rank", "map"]
     (note,) = [note for note in found["notes"] if "relstring" in note]
-    assert note == f"relstring, runid of {path} skipped, because the values are texts"
+    assert note == f"relstring, runid of {path} skipped, because their values are text"
     assert "measures not used: num_ret; choose with --metric" in found["notes"]
     assert means(evaluated(capsys, "--scores", f"a={path}", "--metric", "ndcg_cut_10")) == pytest.approx({"ndcg_cut_10": 0.31})
 

@@ -43,7 +43,7 @@ def test_only_the_turns_of_the_set_are_compared(subset: Path, capsys: pytest.Cap
     assert (row["value"], row["baseline"], row["drop"], row["drop_percent"], row["turns"]) == (0.75, 1.0, 0.25, 25.0, 12)
     assert (found["group"]["mean_drop"], found["group"]["turns"]) == (0.25, 12)
     assert (found["policy"]["turns"], found["policy"]["missing_turns"]) == (12, 1)
-    assert "typo asks 12 of 30 turns; the other 18 are left out of it and its baseline" in found["notes"]
+    assert "typo covers 12 of 30 turns; the other 18 are left out of it and its baseline" in found["notes"]
     assert "typo misses 1 turn: 4_3" in found["notes"]
     assert len(found["tables"]["turns"]) == 12
     assert [row["turns"] for row in found["tables"]["slices"] if row["slicing"] == "first"] == [4, 8]
@@ -88,7 +88,7 @@ def test_a_set_that_asks_few_turns_is_not_compared_as_a_system(subset: Path, cap
     assert run(["evaluate", "--config", str(subset / "robustcs.toml"), "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [row["system"] for row in found["tables"]["measures"]] == ["human"]
-    assert "typo asks 12 of 30 turns, so it is not compared here; see robustcs robustness" in found["notes"]
+    assert "typo covers 12 of 30 turns, so it is not compared here; see robustcs robustness" in found["notes"]
 
 
 def drops(sets: dict[str, list[float]], base: list[float]) -> Robustness:

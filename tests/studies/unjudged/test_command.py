@@ -154,7 +154,7 @@ def test_a_project_needs_no_options(capsys: pytest.CaptureFixture[str], demo: Pa
     assert max(map(len, text.splitlines())) <= 80
     for question in (
         "How many of the top 3 passages are unjudged?", "How much could judging change the scores?",
-        "Which orders of two runs can unjudged passages change?", "Which grades did unjudged passages get later?",
+        "Which pairs of runs can unjudged passages reorder?", "Which grades did unjudged passages get later?",
     ):  # fmt: skip
         assert question in text
     found = tables(capsys, "--config", demo / "robustcs.toml")
