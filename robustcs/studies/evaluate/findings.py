@@ -80,8 +80,8 @@ class _Compared:
         said = f"{said} mean {self.label} is {each}"
         told, between = number(best.value, 3), ""
         if len(others) == 1 and (found := self._against([best], others)):
-            row, sign = found
-            told, low, high = number(abs(row.difference), 3), *sorted((sign * row.ci_low, sign * row.ci_high))
+            test, sign = found
+            told, low, high = number(abs(test.value), 3), *sorted((sign * test.low, sign * test.high))
             said, between = f"{said}, difference {told}", number_interval(low, high).strip("–")
         said = f"{said}; the missing scores could change which mean is highest"
         return Verdict(told, between, said, counted(best.turns, "turn"), _WEIGHT, "correct")
