@@ -85,6 +85,9 @@ def test_a_turn_in_two_conversations_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("turn\tconversation\na\tx\na\ty\n")
     with pytest.raises(InputError, match="turn a is in conversations x and y"):
         read_conversations(tmp_path / "t.tsv")
+    # a column of places is no column of ids
+    (tmp_path / "p.tsv").write_text("conversation_id\tturn_id\tid\n31\t1\t31_1\n31\t2\t31_2\n32\t1\t32_1\n")
+    assert read_conversations(tmp_path / "p.tsv") == {"31_1": ("31", 1), "31_2": ("31", 2), "32_1": ("32", 1)}
     (tmp_path / "s.tsv").write_text("session_id\tturn\tscore\ns1\t1\t0\ns1\t2\t1\ns2\t1\t1\n")
     assert read_conversations(tmp_path / "s.tsv") == {"s1_1": ("s1", 1), "s1_2": ("s1", 2), "s2_1": ("s2", 1)}
 
@@ -119,7 +122,7 @@ def test_a_note_says_what_the_headline_would_be_with_the_groups(ids: Path) -> No
     result = robustcs.evaluate(scores={"one": one, "zero": zero}, metrics="correct")
     assert float(result.pairs["p_corrected"].iloc[0]) < 0.05
     note = result.evaluated.notes[-1]
-    assert note.startswith("with these groups as units: one has the highest mean")
-    assert "1 system does not score significantly lower (zero)" in note
+    told = "The data do not show whether one or zero scores higher"
+    assert note.startswith(f"with these groups as units, the headline is “{told}")
     same = robustcs.evaluate(scores={"one": zero, "zero": zero}, metrics="correct")
     assert same.evaluated.notes[-1] == "with these groups as units, the headline is the same"

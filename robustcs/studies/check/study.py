@@ -17,7 +17,7 @@ from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.overwrite_guard import CONFIG_NAME
-from robustcs.project.conversations import grouping_of
+from robustcs.policy import Grouping
 from robustcs.project.marks import told, without_marks
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import retrievable, with_run
@@ -176,7 +176,8 @@ def ask(workspace: Workspace) -> Check:
     ]
     if fit := _fit(workspace, survey):
         notes += misfits(fit)
-    notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, grouping_of(workspace, turns)))]
+    by: Grouping = "turn" if workspace.project.policy.unit == "turn" else survey.conversations(turns)
+    notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, by))]
     if marked := told(workspace.project.marks):
         notes.append(f"Roles by file name: {marked}; delete their marks, or confirm all with robustcs check --accept")
     lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
@@ -203,7 +204,11 @@ def _fit(workspace: Workspace, survey: Survey) -> CollectionFit | None:
     runs = workspace.project.systems
     if survey.qrels is None or survey.passages is None or survey.broken.keys() & {f"{name} run" for name in runs}:
         return None
-    return fit_of(workspace, {name: (name, path) for name, path in runs.items()})
+    try:
+        return fit_of(workspace, {name: (name, path) for name, path in runs.items()})
+    except InputError as error:  # a line of the collection behind the judged passages
+        survey.refuse("collection", error)
+        return None
 
 
 def _accept(call: Call) -> None:

@@ -39,7 +39,7 @@ def with_groups(result: Evaluation, other: Evaluation) -> list[str]:
         return []
     if [one.text for one in own] == [one.text for one in grouped]:
         return ["with these groups as units, the headline is the same"]
-    return [f"with these groups as units: {'; '.join(one.text for one in grouped)}"]
+    return [f"with these groups as units, the headline is “{'; '.join(one.text for one in grouped)}”"]
 
 
 class _Compared:
