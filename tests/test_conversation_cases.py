@@ -124,5 +124,6 @@ def test_a_note_says_what_the_headline_would_be_with_the_groups(ids: Path) -> No
     note = result.evaluated.notes[-1]
     told = "The data do not show whether one or zero scores higher"
     assert note.startswith(f"with these groups as units, the headline is “{told}")
-    same = robustcs.evaluate(scores={"one": zero, "zero": zero}, metrics="correct")
+    all_ones = {turn: {"correct": 1.0} for turn in lines}
+    same = robustcs.evaluate(scores={"one": all_ones, "zero": zero}, metrics="correct")
     assert same.evaluated.notes[-1] == "with these groups as units, the headline is the same"
