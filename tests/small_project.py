@@ -216,7 +216,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "agreement": ("", f"workers.jsonl --reference experts.jsonl {_OF}", "ratings.csv"),
     "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD} {_OF}", f"--qrels item_qrels.txt {_CROWD}"),
     "answers": ("", "--response qr=said.json --snippets gold_snippets.jsonl --passages qr=qr.trec --human human.trec"
-                " --collection collection.jsonl --conversation conversations.tsv", "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl",
+                " --collection collection.jsonl --conversation conversations.tsv",
+                "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl",
                 "--tasks qr=said.json --gold-passages qrels.txt --gold gold.json --metric f1 --labels answer_labels.tsv"),
     "review": ("", f"review.jsonl {_OF}"),
     "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED, _GRID),
