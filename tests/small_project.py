@@ -75,6 +75,7 @@ _FILES: dict[str, tuple[str, str]] = {
     "collection.jsonl": ("collection", _jsonl([{"id": f"d{place}", "contents": f"Text {place} of bread."}
                                                for place in range(7)])),
     "answer_labels.tsv": ("slices", "turn\tcorrect\n" + "".join(f"{turn}\t{int(turn[-1]) % 2}\n" for turn in _TURNS)),
+    "conversations.tsv": ("conversations", "turn\tconversation\n" + "".join(f"{turn}\tc{turn[0]}\n" for turn in _TURNS)),
     "slices.tsv": ("slices", "turn\tkind\n" + "".join(f"{turn}\tdepth {turn[-1]}\n" for turn in _TURNS)),
     "topics.tsv": ("clariq topics", "topic_id\tinitial_request\ttopic_desc\tclarification_need\tfacet_id\tfacet_desc"
                    "\tquestion_id\tquestion\tanswer\n"
@@ -179,24 +180,26 @@ _TEXTED = "--rewrites original=raw.tsv --rewrites qr=qr.tsv --rewrites human=hum
 _SYSTEMS = f"{_RUNS} --run m1=m1.trec"
 _GRID = "--qrels qrels.txt --cell raw/a=raw.trec --cell qr/a=qr.trec --cell human/a=human.trec --cell m1/b=m1.trec"
 _BESIDE = "--new-judgments new.txt --judge j=judge.txt --paraphrases paraphrases.csv --collection collection.jsonl"
+_OF = "--conversation conversations.tsv"
 _CROWD = "--run a=mixed.json --bank bank.json --subset subset.txt"
 
 #: Command → command lines that use every file option that means something to it; ``""`` is the project's file alone.
 LINES: dict[str, tuple[str, ...]] = {
-    "breakdown": ("", f"{_RUNS} {_TEXTED}", _SCORED, _ANSWERED),
-    "sweep": ("", _RUNS, _SCORED, _ANSWERED),
+    "breakdown": ("", f"{_RUNS} {_TEXTED}", f"{_SCORED} {_OF}", _ANSWERED),
+    "sweep": ("", _RUNS, f"{_SCORED} {_OF}", _ANSWERED),
     "correlate": ("", f"{_PAIR} {_TEXTED}", f"{_ANSWERED_PAIR} {_TEXTED}",
-                  f"{_PAIR} {_TEXTED} --scores answers=qr.eval --y ndcg_cut_3"),
-    "evaluate": ("", _SYSTEMS, "--metric ndcg_cut_3 --scores o=raw.eval --scores h=human.eval"),
-    "components": (_GRID, f"{_GRID} --rewrites human=human.tsv --texts m1=human.tsv --raw-texts r1=raw.tsv"),
-    "samples": ("--qrels qrels.txt --qr s=qr.trec --qr s=raw.trec --rewrites qr:s=qr.tsv --samples qr:s=raw.tsv",),
+                  f"{_PAIR} {_TEXTED} --scores answers=qr.eval --y ndcg_cut_3 {_OF}"),
+    "evaluate": ("", _SYSTEMS, f"--metric ndcg_cut_3 --scores o=raw.eval --scores h=human.eval {_OF}"),
+    "components": (f"{_GRID} {_OF}", f"{_GRID} --rewrites human=human.tsv --texts m1=human.tsv --raw-texts r1=raw.tsv"),
+    "samples": ("--qrels qrels.txt --qr s=qr.trec --qr s=raw.trec --rewrites qr:s=qr.tsv --samples qr:s=raw.tsv"
+                f" {_OF}",),
     "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt --judge j=judge.txt"),
-    "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv",
+    "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv {_OF}",
                    f"{_PAIR} --run m1=m1.trec --group manual=human,m1,qr --paraphrases variations.csv"
                    " --texts m1=human.tsv --raw-texts qr=raw.tsv"),
-    "augment": ("", f"{_SYSTEMS} --new-judgments new.txt",
+    "augment": ("", f"{_SYSTEMS} --new-judgments new.txt {_OF}",
                 "--qrels some.txt --run m1=m1.trec --run m2=raw.trec --judge j=judge.txt"),
-    "audit": ("", f"{_SYSTEMS} --judge j=judge.txt", "--qrels qrels.txt --judge c=judge.csv",
+    "audit": ("", f"{_SYSTEMS} --judge j=judge.txt {_OF}", "--qrels qrels.txt --judge c=judge.csv",
               "--qrels qrels.txt --judge t=judge.jsonl --rewrites human=human.tsv --collection collection.jsonl"),
     "judge": ("--list", f"--list {_SYSTEMS} --judgments judged.txt", f"{_SYSTEMS} --import sheet.csv --judgments judged.txt",
               f"{_SYSTEMS} --export out.csv --collection collection.jsonl --rewrites human=human.tsv",
@@ -205,19 +208,20 @@ LINES: dict[str, tuple[str, ...]] = {
     "paraphrase": ("", "--vary --rewrites original=raw.tsv --rewrites human=human.tsv"),
     "retrieve": (f"--dry-run --index index --collection later.jsonl {_TEXTED} --texts m1=human.tsv"
                  " --raw-texts r1=raw.tsv --rewriter qr.tsv",),
-    "diversity": ("", "--source raw.tsv --target human.tsv", f"{_TEXTED} --paraphrases paraphrases.csv",
+    "diversity": ("", f"--source raw.tsv --target human.tsv {_OF}", f"{_TEXTED} --paraphrases paraphrases.csv",
                   f"{_TEXTED} --samples qr=raw.tsv"),
     "clariq": ("", "--topics topics.tsv --run a=asked.trec --questions bank.tsv --performance performance.json"
                " --need a=need.txt --evaluations x=system.json --preferences preferences.tsv"),
     "passages": ("", "--qrels qrels.txt --collection collection.jsonl"),
-    "agreement": ("", "workers.jsonl --reference experts.jsonl", "ratings.csv"),
-    "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD}", f"--qrels item_qrels.txt {_CROWD}"),
+    "agreement": ("", f"workers.jsonl --reference experts.jsonl {_OF}", "ratings.csv"),
+    "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD} {_OF}", f"--qrels item_qrels.txt {_CROWD}"),
     "answers": ("", "--response qr=said.json --snippets gold_snippets.jsonl --passages qr=qr.trec --human human.trec"
-                " --collection collection.jsonl", "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl",
+                " --collection collection.jsonl --conversation conversations.tsv",
+                "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl",
                 "--tasks qr=said.json --gold-passages qrels.txt --gold gold.json --metric f1 --labels answer_labels.tsv"),
-    "review": ("", "review.jsonl"),
+    "review": ("", f"review.jsonl {_OF}"),
     "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED, _GRID),
-    "compare": ("robustcs.toml robustcs.toml",),
+    "compare": (f"robustcs.toml robustcs.toml {_OF}",),
     "demo": ("--config robustcs.toml --output out",),
     "init": (),
     "try-program": (),

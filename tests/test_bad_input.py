@@ -283,7 +283,7 @@ CASES = [
          {"robustcs.toml": 'name = "x"\nqrels = "qrels.txt'}),
     Case("unknown policy key", "breakdown", 3,
          "robustcs.toml:9: unknown key 'level' in [policy]; choose from relevance_level, missing, order, depth, documents,"
-         " unit, strict",
+         " unit, conversation, strict",
          {"robustcs.toml": TOML + "[policy]\nlevel = 2\n"}),
     Case("policy value", "breakdown", 3, "robustcs.toml:9: the rule for missing turns is 'skip'; write zero, drop or own",
          {"robustcs.toml": TOML + '[policy]\nmissing = "skip"\n'}),

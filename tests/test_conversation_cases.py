@@ -85,6 +85,9 @@ def test_a_turn_in_two_conversations_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("turn\tconversation\na\tx\na\ty\n")
     with pytest.raises(InputError, match="turn a is in conversations x and y"):
         read_conversations(tmp_path / "t.tsv")
+    # a column of places is no column of ids
+    (tmp_path / "p.tsv").write_text("conversation_id\tturn_id\tid\n31\t1\t31_1\n31\t2\t31_2\n32\t1\t32_1\n")
+    assert read_conversations(tmp_path / "p.tsv") == {"31_1": ("31", 1), "31_2": ("31", 2), "32_1": ("32", 1)}
     (tmp_path / "s.tsv").write_text("session_id\tturn\tscore\ns1\t1\t0\ns1\t2\t1\ns2\t1\t1\n")
     assert read_conversations(tmp_path / "s.tsv") == {"s1_1": ("s1", 1), "s1_2": ("s1", 2), "s2_1": ("s2", 1)}
 

@@ -19,7 +19,7 @@ from robustcs.inputs.records import ID_NAMES, RowProblems, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import find_column, need_column, read_rows, read_table, text_of
 from robustcs.inputs.text import first_record, id_text, number_of, text_lines
-from robustcs.inputs.trec_lines import MS_MARCO, measure_columns
+from robustcs.inputs.trec_lines import MS_MARCO, TEXTS, measure_columns
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.wording import counted
@@ -69,8 +69,14 @@ class ScoreFile:
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
-        """The measures with at least one number."""
-        return tuple(name for name, rows in self.cells.items() if any(number_of(cell) is not None for _, _, cell in rows))
+        """The measures with at least one number; of trec_eval's output all but texts and those whose values are missing."""
+        return tuple(name for name in self.cells if self._has_number(name) or (self.lines and self._is_broken(name)))
+
+    def _has_number(self, measure: str) -> bool:
+        return any(number_of(cell) is not None for _, _, cell in self.cells[measure])
+
+    def _is_broken(self, measure: str) -> bool:
+        return measure not in TEXTS and not all(is_missing(cell) for _, _, cell in self.cells[measure])
 
     @property
     def known(self) -> list[str]:
@@ -90,8 +96,7 @@ class ScoreFile:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The measures of trec_eval's output whose values are texts, such as relstring; empty if no turn has such a value."""
-        found = [name for name, rows in self.cells.items() if name not in self.measures and not all(
-            is_missing(cell) for _, _, cell in rows)]  # fmt: skip
+        found = [name for name in self.cells if name in TEXTS and not self._has_number(name)]
         more = [name for name, known in self.averages.items() if not known and name not in self.cells]
         return (*found, *more) if self.lines and found else ()
 
@@ -161,7 +166,7 @@ def read_score_file(path: StrPath, name: str = "") -> ScoreFile:
     if problems.total:
         found.parsed(found.cells, problems)  # so that all problems are named together
     problems.raise_if_any()
-    if not found.measures:
+    if not any(map(found._has_number, found.cells)):
         if found.lines:
             found.frame(found.cells)  # raises if its values are not numbers
         averages = found.averages and not found.cells

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from robustcs.conversations import Conversations
-from robustcs.errors import InputError
 from robustcs.inputs.paths import parts_of, pooled, shown
 from robustcs.inputs.readings import read_once, take_skipped
 from robustcs.policy import Grouping
@@ -21,7 +19,10 @@ def conversations_of(inputs: Inputs, turns: Iterable[str], files: Iterable[Path 
 
     ``files``: further files that may have fields of conversations.
 
-    Raises :class:`InputError` for an unusable file of conversations.
+    All commands look at the same files, also those that they do not use otherwise, so that a project has the same units in all
+    of them. So a file that cannot be read is an error here, too: it could have fields.
+
+    Raises :class:`InputError` for an unusable file.
     """
     return conversations_among(inputs, inputs.qrels.turns if "qrels" in vars(inputs) else turns, files)
 
@@ -29,7 +30,7 @@ def conversations_of(inputs: Inputs, turns: Iterable[str], files: Iterable[Path 
 def conversations_among(inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = ()) -> Conversations:
     """Return the conversations of a project as :func:`conversations_of` does, decided on ``turns`` alone.
 
-    Raises :class:`InputError` for an unusable file of conversations.
+    Raises :class:`InputError` for an unusable file.
     """
     every, asked = list(turns), inputs.project.policy.conversation
     if isinstance(asked, Path):
@@ -79,9 +80,8 @@ def _fields(project: Project, further: Iterable[Path | str] = ()) -> tuple[dict[
     fields: dict[str, tuple[str, int | None]] = {}
     found = []
     for file in dict.fromkeys(part for path in (*files, *further) if isinstance(path, Path) for part in parts_of(path)):
-        with suppress(InputError):  # the reader of the file itself reports its problems
-            if has_conversations(file):
-                fields |= read_once(read_conversations, file)
-                found.append(file)
-        take_skipped(file, strict=False)
+        if has_conversations(file):
+            fields |= read_once(read_conversations, file, True)
+            found.append(file)
+            take_skipped(file, strict=False)  # the reader of the file itself reports them
     return fields, found

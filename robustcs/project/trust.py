@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
 from robustcs.documents.words import whole_percent
-from robustcs.errors import InputError
 from robustcs.inputs.columns import plain_chunks
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.qrels import FAR, Qrels
@@ -137,8 +136,9 @@ def limits_of_qrels(qrels: Qrels) -> list[Limit]:
 def fit_of(inputs: Inputs, runs: Mapping[str, tuple[str, Path]]) -> CollectionFit | None:
     """Return how far the judgments fit the collection and the ``runs`` (system → role and file); None without a collection.
 
-    The texts of judged and of retrieved passages are compared, so the collection is read once, a line at a time. If it is
-    broken, a note says so.
+    The texts of judged and of retrieved passages are compared, so the collection is read once, a line at a time.
+
+    Raises :class:`InputError` for a broken collection.
     """
     path = inputs.project.collection
     if path is None or not inputs.project.qrels or not runs:
@@ -152,11 +152,7 @@ def fit_of(inputs: Inputs, runs: Mapping[str, tuple[str, Path]]) -> CollectionFi
     tops, retrieved = {name: top for name, (top, _) in found.items()}, set().union(*(some for _, some in found.values()))
     wanted = retrieved.union(passage for _, passage in judged)
     wanted.update(passage for top in tops.values() for some in top.values() for passage in some)
-    try:
-        texts = read_text_checksums(path, wanted)
-    except InputError as error:
-        inputs.note(f"the judgments were not compared with the collection: {error.problems[0]}")
-        return None
+    texts = read_text_checksums(path, wanted)
     inputs.remember("collection", path, len(texts))
     return collection_fit(judged, tops, retrieved, texts)
 

@@ -82,13 +82,14 @@ def test_without_its_collection_the_same_runs_are_compared(
     assert first(capsys, *line).startswith("b scores 1.000 NDCG@3 higher than a (")
 
 
-def test_a_broken_collection_does_not_stop_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+def test_a_broken_collection_is_an_error_of_every_command_that_compares_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
     monkeypatch.chdir(case("twins", tmp_path))
     assert run(["init"]) == 0
     with open("collection.jsonl", "a", encoding="utf-8") as file:
         file.write("{broken\n")
-    capsys.readouterr()
-    assert run(["evaluate"]) == 0
-    assert "the judgments were not compared with the collection: collection.jsonl:401" in " ".join(
-        capsys.readouterr().out.split()
-    ).replace("Note: The", "the")
+    for command in ("evaluate", "check"):
+        capsys.readouterr()
+        assert run([command]) == 3
+        assert "collection.jsonl:401: " in capsys.readouterr().err

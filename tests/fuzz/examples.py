@@ -74,6 +74,12 @@ def scores(random: Random) -> str:
     return lines(rows, random.choice((" ", "\t", " \t ")))
 
 
+def scores_missing(random: Random) -> str:
+    cells: tuple[object, ...] = (0.25, 0.5, "nan", "N/A", "-", "null", "None")
+    rows: list[list[object]] = [["map", turn, random.choice(cells)] for turn in turns(random)]
+    return lines([["map", "t0", 1], *rows, ["runid", "t0", "bm25"]], "\t")
+
+
 def texts_tsv(random: Random) -> str:
     rows: list[list[object]] = [[turn, text(random)] for turn in turns(random)]
     return lines(rows, "\t") if random.random() < 0.5 else table(random, "\t", ["id", "query"], rows)
@@ -227,6 +233,11 @@ def conversations(random: Random) -> str:
                      [[place, 101, "F1", text(random), "no"] for place in (1, 2)])  # fmt: skip
     return as_json({str(place): {"topic_id": 101, "facet_id": "F1", "context_id": place, "question": "x",
                                  "conversation_context": [{"question": "a", "answer": "b"}]} for place in (1, 2)})  # fmt: skip
+
+
+def turn_conversations(random: Random) -> str:
+    rows: list[list[object]] = [[turn, f"c{random.randint(1, 2)}", place] for place, turn in enumerate(turns(random), 1)]
+    return table(random, "\t", ["turn", "conversation", "turn_number"], rows)
 
 
 def preferences(random: Random) -> str:
@@ -432,5 +443,5 @@ EXAMPLES = (
     "texts_ikat", "texts_samples", "texts_llm4cs", "texts_qrecc", "dpr", "texts_mtrag", "variations", "run_ikat",
     "answers_rag", "reports", "run_dictionary", "tasks", "export",
     "nuggets", "assignments", "answer_labels", "reviews",
-    "run_table", "qrels_table", "scores_table", "three_columns", "passages_beir",
+    "run_table", "qrels_table", "scores_table", "scores_missing", "turn_conversations", "three_columns", "passages_beir",
 )  # fmt: skip

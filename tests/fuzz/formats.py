@@ -24,8 +24,9 @@ from robustcs.inputs.clariq import (
     read_question_run,
     read_topics,
 )
-from robustcs.inputs.collection import read_passage_ids, read_passages
+from robustcs.inputs.collection import read_passage_ids, read_passages, read_text_checksums
 from robustcs.inputs.columns import Layout, read_columns
+from robustcs.inputs.conversations import read_conversations as read_turn_conversations
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.labels import Texts, read_labels
 from robustcs.inputs.mixed_initiative import read_bank, read_mixed_initiative, read_question_bank
@@ -35,7 +36,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.ratings import read_gold_checks, read_grades, read_ratings, read_turn_list
 from robustcs.inputs.reviews import read_reviews
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.scores import read_scores, read_slices
+from robustcs.inputs.scores import read_score_file, read_scores, read_slices
 from robustcs.inputs.sniff import first_cells, kind_of
 from robustcs.inputs.tables import columns_of, read_rows, read_table
 from robustcs.inputs.text import read_json, read_text
@@ -117,6 +118,13 @@ FORMATS: dict[str, Format] = {
     "run-by-rank": _format(read_run, make.run, ranks=True, expected=oracle.run_by_rank, found=oracle.of_run),
     "qrels": _format(read_qrels, make.qrels, expected=oracle.qrels, found=oracle.of_qrels),
     "scores": _format(read_scores, make.scores, expected=oracle.scores, found=oracle.of_scores),
+    "score-file": Format(
+        lambda path: read_score_file(path).frame(),
+        (make.scores, make.scores_missing),
+        (read_score_file,),
+        oracle.scores,
+        oracle.of_scores,
+    ),  # fmt: skip
     "columns": _format(read_columns, make.needs, layout=_PAIRS),
     "texts": _format(read_texts, *_TEXTS, role="qr", expected=oracle.texts),
     "texts-human": _format(read_texts, *_TEXTS, role="human"),
@@ -144,6 +152,17 @@ FORMATS: dict[str, Format] = {
     "predictions": _format(read_predicted_answers, make.answers, make.answers_jsonl, make.answers_rag),
     "paraphrases": _format(read_paraphrases, make.paraphrases),
     "collection": _format(read_passages, make.collection, make.passages_beir, wanted=_WANTED),
+    "text-checksums": _format(
+        read_text_checksums,
+        make.collection,
+        make.passages_beir,
+        wanted=_WANTED,
+        expected=oracle.same_texts,
+        found=oracle.of_checksums,
+    ),  # fmt: skip
+    "turn-conversations": _format(
+        read_turn_conversations, make.turn_conversations, expected=oracle.turn_conversations, found=dict
+    ),
     "slices": _format(read_slices, make.slices),
     "annotations": _format(read_annotations, make.snippets_jsonl, make.snippets_csv),
     "ratings": _format(read_ratings, make.ratings),

@@ -16,6 +16,8 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
+#: What stands for a missing score.
+_MISSING = ("", "nan", "null", "none", "n/a", "-")
 #: What stands for a file that the plain parser leaves to others.
 UNKNOWN = "not read here"
 
@@ -172,21 +174,84 @@ def of_qrels(read: Any) -> Any:
 
 
 def scores(data: bytes) -> Any:
-    found: dict[tuple[str, str], float] = {}
+    """The scores of all measures; a turn has none where its value stands for a missing one."""
+    found: dict[tuple[str, str], float | None] = {}
     for line in plain(data).decode().split("\n"):
         row = line.split()
-        if line.startswith("#") or not row or row[1:2] == ["all"]:
+        if line.startswith("#") or not row or row[1:2] == ["all"] or row[0] in ("runid", "relstring"):
             continue
         measure, turn, cell = row
-        value = real(cell)
-        if abs(value) == float("inf") or (measure, turn) in found:
+        value = None if cell.lower() in _MISSING else real(cell)
+        if value in (float("inf"), float("-inf")) or (measure, turn) in found:
             raise ValueError(cell)
         found[measure, turn] = value
-    return _some(found)
+    return _some({key: value for key, value in found.items() if value is not None})
 
 
 def of_scores(read: Any) -> Any:
     return {(measure, turn): value for measure in read for turn, value in read[measure].dropna().items()}
+
+
+def same_texts(data: bytes) -> Any:
+    """The wanted passages of lines without doubts, grouped by texts that differ at most in case and white space."""
+    found: dict[str, str] = {}
+    try:
+        rows = [text for text in plain(data).decode().split("\n") if text.strip()]
+    except UnicodeDecodeError:  # reading stops after the last wanted passage
+        return UNKNOWN
+    for text in rows:
+        if not text.lstrip().startswith("{"):
+            cells = text.split("\t")
+            if len(cells) != 2:
+                return UNKNOWN
+            passage, text = cells
+        else:
+            try:
+                record = json.loads(text)
+            except ValueError:
+                return UNKNOWN
+            if set(record) not in ({"id", "contents"}, {"_id", "title", "text"}) or not all(map(_is_text, record.values())):
+                return UNKNOWN
+            *_, passage = (record[name] for name in ("_id", "id") if name in record)
+            text = record.get("contents") or f"{record.get('title', '')} {record.get('text', '')}"
+        if passage in found:
+            return UNKNOWN
+        found[passage] = "".join(text.lower().split())
+    return _groups({name: text for name, text in found.items() if name in ("d0", "d1", "d2", "d3")})
+
+
+def of_checksums(read: Any) -> Any:
+    return _groups(read)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and value.isprintable()
+
+
+def _groups(texts: dict[str, Any]) -> list[list[str]]:
+    return sorted(sorted(one for one in texts if texts[one] == text) for text in set(texts.values()))
+
+
+def turn_conversations(data: bytes) -> Any:
+    """A table with tabs and the columns turn, conversation and turn_number, whose turns do not begin again."""
+    text = plain(data).decode()
+    rows = [line.split("\t") for line in text.split("\n") if line.strip()]
+    head = [cell.strip().lower() for cell in rows[0]]
+    rows = [row for row in rows if [cell.strip().lower() for cell in row] != head]  # of tables put one after the other
+    if sorted(head) != ["conversation", "turn", "turn_number"] or any(len(row) != 3 for row in rows) or "\r" in text:
+        return UNKNOWN
+    read = [{name: cell.strip() for name, cell in zip(head, row, strict=True)} for row in rows]
+    if any(row["turn"].isdecimal() or not row["turn"] or not row["conversation"] for row in read):
+        return UNKNOWN
+    found: dict[str, tuple[str, int | None]] = {}
+    for row in read:
+        place = int(row["turn_number"]) if _WHOLE.fullmatch(row["turn_number"]) else None
+        if place is not None and abs(place) > 10**9:
+            place = None
+        if found.setdefault(row["turn"], (row["conversation"], place))[0] != row["conversation"]:
+            raise ValueError(row)
+        found[row["turn"]] = row["conversation"], place
+    return _some(found)
 
 
 def needs(data: bytes) -> Any:

@@ -45,8 +45,10 @@ EVERY_KEY = """
     [qrels]
     file = "qrels.txt.gz"
     selection = "clicks"
+    source = "mixed"
 
     [policy]
+    conversation = "pattern"
     relevance_level = 2
     missing = "drop"
     order = "rank"
@@ -154,7 +156,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     project = read_project(write(tmp_path, EVERY_KEY))
     expected = Project(
         name="CAsT 2020",
-        qrels=tmp_path / "qrels.txt.gz", qrels_selection="clicks",
+        qrels=tmp_path / "qrels.txt.gz", qrels_selection="clicks", qrels_source="mixed",
         new_judgments=(tmp_path / "new.txt",),
         gold=tmp_path / "gold.json",
         answer_similarity=tmp_path / "overlap.txt",
@@ -205,7 +207,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         marks=(("formulations", "human", "run"),),
         metrics=tuple(map(parse_measure, ("ndcg_cut_3", "P_1"))),
         thresholds=tuple(map(parse_threshold, (">0", "0.5", "1"))),
-        policy=EvaluationPolicy(relevance_level=2, missing="drop", order="rank", depth=100),
+        policy=EvaluationPolicy(relevance_level=2, missing="drop", order="rank", depth=100, conversation="pattern"),
         seed=7,
     )  # fmt: skip
     parts = [(project, expected), *((getattr(project, n), getattr(expected, n)) for n in STUDY_TABLES)]

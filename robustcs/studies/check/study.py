@@ -16,7 +16,7 @@ from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.overwrite_guard import CONFIG_NAME
-from robustcs.project.conversations import grouping_of
+from robustcs.policy import Grouping
 from robustcs.project.marks import told, without_marks
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import retrievable, with_run
@@ -178,7 +178,8 @@ def ask(workspace: Workspace) -> Check:
     ]
     if fit := _fit(workspace, survey):
         notes += misfits(fit)
-    notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, grouping_of(workspace, turns)))]
+    by: Grouping = "turn" if workspace.project.policy.unit == "turn" else survey.conversations(turns)
+    notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, by))]
     if marked := told(workspace.project.marks):
         confirm = "to confirm one, delete its mark; to confirm all, run robustcs check --accept"
         notes.append(f"Roles by file name: {marked}; {confirm}")
@@ -206,7 +207,11 @@ def _fit(workspace: Workspace, survey: Survey) -> CollectionFit | None:
     runs = workspace.project.systems
     if survey.qrels is None or survey.passages is None or survey.broken.keys() & {f"{name} run" for name in runs}:
         return None
-    return fit_of(workspace, {name: (name, path) for name, path in runs.items()})
+    try:
+        return fit_of(workspace, {name: (name, path) for name, path in runs.items()})
+    except InputError as error:  # a line of the collection behind the judged passages
+        survey.refuse("collection", error)
+        return None
 
 
 def _accept(call: Call) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from robustcs.conversations import Conversations
 from robustcs.errors import InputError, Problem, RobustcsError, UsageError
 from robustcs.evaluation.grid import Grid, parse_cell
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix
@@ -170,10 +171,20 @@ class Survey:
                 self.notes.append(f"the grid lacks {counted(len(grid.missing), 'cell')}: {lacking}")
         with suppress(InputError):  # changed_texts reports broken records of runs
             self.notes += [str(error) for name in project.groups if (error := misfit_baseline(project, name))]
-        raw = {name: conversations_among(workspace, self.texts[name]) for name in project.raw_texts if name in self.texts}
+        raw = {name: self.conversations(self.texts[name]) for name in project.raw_texts if name in self.texts}
         self.notes += changed_texts(project.systems, self.texts, raw)
         for name in STUDY_TABLES:
             self._study(name, workspace)
+
+    def conversations(self, turns: Iterable[str]) -> Conversations:
+        """Return the conversations of turns; of their ids alone if a file that may have them is broken."""
+        every = list(turns)
+        try:
+            return conversations_among(self._workspace, every)
+        except InputError as error:
+            if any(problem not in self.problems for problem in error.problems):
+                self.refuse("conversations", error)
+            return Conversations.from_ids(every)
 
     def _read(
         self, of: str, role: str, path: str | os.PathLike[str], read: Callable[[Any], T], rows: Callable[[Any], Rows] = rows_of
@@ -187,7 +198,7 @@ class Survey:
             value = read(path)
             skipped = [self._workspace.skipped_of(role, part) for part in parts_of(path)]
         except InputError as error:
-            self._refuse(of, error)
+            self.refuse(of, error)
             first = error.problems[0]
             found = f"skipped: {first.found}" if first.slug == "too-large" else first.found
             entry = next((one for one in entries if one["path"] == shown(first.path)), entries[0])
@@ -202,7 +213,8 @@ class Survey:
                 self.skipped += [row for row in listed if row not in self.skipped]
         return value
 
-    def _refuse(self, of: str, error: InputError) -> None:
+    def refuse(self, of: str, error: InputError) -> None:
+        """Record that a file of the input ``of`` is broken."""
         self.problems += error.problems
         self.broken.setdefault(of, []).extend(error.problems)
         self.uncounted += error.total - len(error.problems)
