@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "robustcs"
 #: The floors, from the ground up: a room imports only from those before it, and from itself.
 FLOORS = (
-    "errors", "lazy", "version", "wording", "policy", "result", "overwrite_guard", "tempfiles", "database", "kept",
+    "errors", "lazy", "version", "wording", "policy", "result", "overwrite_guard", "tempfiles", "database", "stored",
     "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project",
     "studies", "reporting", "cli", "api",
 )  # fmt: skip

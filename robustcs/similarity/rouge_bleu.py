@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robustcs.kept import remembered
 from robustcs.lazy import npt
 
 KINDS = ("rouge1", "rouge2", "rougeL")
@@ -84,7 +83,6 @@ def rouge(candidates: Sequence[str], references: Sequence[str], stemmed: bool = 
     return columns
 
 
-@remembered(lambda rows: rows)
 def _counts(candidates: Sequence[str], references: Sequence[str], stemmed: bool) -> list[tuple[int, ...]]:
     """Return, for each pair, the n-grams in common for each of :data:`KINDS`, and the numbers of tokens of both texts."""
 

@@ -132,7 +132,7 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     return of_rankings(project, ("qrels", "runs", "policy", "seed"), ("run", "scores"))
 
@@ -141,9 +141,9 @@ def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     metrics = means_of(result)
     family = result.families[headline_measure(metrics)] if metrics else None
-    return Answer((), _READING, show(result), result, (), verdicts(result), overview(result), family=family)
+    return Answer(result, show(result), (), _READING, (), verdicts(result), overview(result), family)
 
 
 QUESTIONS = (
-    Question("evaluate", "Which systems differ significantly?", ("measures",), _part, answer=_answer),
+    Question("evaluate", "Which systems differ significantly?", ("measures",), _inputs, _answer),
 )  # fmt: skip
