@@ -1,9 +1,10 @@
 """Measure reports: ``python bench/report.py [DATA]``; DATA is the folder of the public data.
 
-The script runs the commands that users wait for: a report on CAsT 2019 with five rewriters, a report on a generated test set of
-10,000 turns, with all passages of three runs judged and with a tenth of them, and the demo. It prints the CPU time of each, also
-scaled to the machine of the aims, beside its aim. Then it opens the large page in headless Chromium, if playwright is installed. Run it with the Python of ``make demo``: with pyarrow, which is
-optional, pandas keeps texts in a form that is slower for small tables.
+The script runs the commands that users wait for: a report on CAsT 2019 with five rewriters, a report on a generated test set
+of 10,000 turns, with all passages of three runs judged and with a tenth of them, and the demo. It prints the CPU time of each,
+also scaled to the machine of the aims, beside its aim. Then it opens the large page in headless Chromium, if playwright is
+installed. Run it with the Python of ``make demo``: with pyarrow, which is optional, pandas keeps texts in a form that is slower
+for small tables.
 """
 
 from __future__ import annotations
