@@ -138,22 +138,24 @@ HEAVY = {
     "sacrebleu", "scipy", "sklearn", "tqdm", "typst",
 }  # fmt: skip
 _SCIPY = "pandas scipy numpy.f2py"  # scipy.special imports numpy.f2py
+_STEMS = f"{_SCIPY} nltk multiprocessing"  # NLTK imports multiprocessing
 #: Command line → largest number of imported modules of the package (each costs some milliseconds), and heavy libraries.
 IMPORTS = {
     "--help": (25, ""), "evaluate --table measures": (90, ""), "evaluate --table measures --format csv": (89, ""),
-    "sweep": (82, ""), "breakdown --table bins": (115, ""), "unjudged --table rates": (116, ""), "check": (255, ""),
-    "breakdown": (115, _SCIPY), "components": (99, ""), "correlate": (111, f"{_SCIPY} rouge_score"),
-    "review": (149, _SCIPY), "evaluate": (90, "pandas"), "samples": (96, ""), "unjudged": (116, "pandas"),
+    "sweep": (90, ""), "breakdown --table bins": (115, ""), "unjudged --table rates": (116, ""), "check": (255, ""),
+    "breakdown": (115, _STEMS), "components": (99, ""), "correlate": (111, f"{_STEMS} rouge_score"),
+    "review": (149, _STEMS), "evaluate": (90, "pandas"), "samples": (96, ""), "unjudged": (116, "pandas"),
     "augment": (115, _SCIPY), "audit": (104, "pandas"), "robustness": (138, _SCIPY), "judge --list": (115, _SCIPY),
-    "paraphrase": (101, "pandas"), "testsets": (91, "pandas"), "diversity": (106, "pandas rouge_score sacrebleu"),
-    "answers": (113, "pandas"), "clariq": (93, _SCIPY), "agreement": (100, _SCIPY), "crowd": (100, "pandas"),
+    "paraphrase": (101, "pandas"), "testsets": (91, "pandas"), "diversity": (106, f"{_STEMS} rouge_score sacrebleu"),
+    "answers": (113, _STEMS), "clariq": (93, _SCIPY), "agreement": (100, _SCIPY), "crowd": (100, "pandas"),
 }  # fmt: skip
 
 
 #: Runs every line in a fork of its own, which has imported before what the line may import anyway; tells code and modules.
 _FORKS = """if True:
     import importlib, json, os, sys
-    sys.modules["pyarrow"] = None  # not installed by the core; pandas imports it if it is there
+    # not installed by the core; pandas and NLTK import them if they are there
+    sys.modules["pyarrow"] = sys.modules["sklearn"] = None
     from robustcs.cli.main import run
     lines, heavy = json.loads(sys.stdin.readline())
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -164,7 +166,7 @@ _FORKS = """if True:
             if os.fork() == 0:
                 os.dup2(nothing, 0)
                 os.dup2(nothing, 1)
-                code, modules = run(line.split()), set(sys.modules)
+                code, modules = run(line.split()), {name for name, module in sys.modules.items() if module}
                 mine = sum(name.startswith("robustcs") for name in modules)
                 os.write(told, json.dumps([line, code, mine, sorted(modules & {*heavy})]).encode())
                 os._exit(0)
