@@ -23,7 +23,6 @@ from robustcs.errors import UsageError
 from robustcs.project.model import STUDY_TABLES, Project
 from robustcs.project.overrides import SINGULARS, in_plural, with_inputs
 from robustcs.project.parallel_io import jobs_of
-from robustcs.project.report_files import KEPT
 from robustcs.project.sources import BY_NAME, SOURCES, several
 from robustcs.result import Result
 from robustcs.studies.registry import STUDIES, study
@@ -241,14 +240,13 @@ def report(
     """
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import report_folder, require_report_folder, write_report
-    from robustcs.reporting.store import Store
 
     opened = open_project(project, **inputs)
     folder = report_folder(opened) if output is None else Path(output)
     given = project if project is not None and not isinstance(project, Project) else ""
     require_report_folder(folder, opened)
     where = jobs_of({"jobs": jobs, "dask": dask})
-    made = make_report(opened, folder=Path(given).parent, jobs=where, store=Store(folder / KEPT))
+    made = make_report(opened, folder=Path(given).parent, jobs=where)
     write_report(folder, made.files)
     return folder / "report.html"
 

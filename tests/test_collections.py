@@ -359,7 +359,7 @@ def test_the_commands_of_the_page_lead_to_a_report(
         assert run(command) == 0, capfd.readouterr().err
     report = folder / "reports" / page.stem
     assert ((report / "report.html").stat().st_size > 0) == (page.stem in DRAWN)
-    collection.proof({path.stem: json.loads(path.read_text("utf-8")) for path in (report / ".kept" / "results").glob("*.json")})
+    collection.proof({path.stem: json.loads(path.read_text("utf-8")) for path in (report / "results").glob("*.json")})
     # what the page shows of robustcs.toml is what init wrote
     written = (folder / "robustcs.toml").read_text("utf-8")
     for part in text.partition("```toml\n")[2].partition("```")[0].split("\n\n"):

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "robustcs"
 #: The floors, from the ground up: a room imports only from those before it, and from itself.
 FLOORS = (
     "lazy", "version", "wording", "errors", "conversations", "policy", "result", "overwrite_guard", "tempfiles", "database",
-    "kept", "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project",
+    "stored", "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project",
     "studies", "reporting", "cli", "api",
 )  # fmt: skip
 #: The parts of a study that the frame and the report load through the registry; they are data, read from above.

@@ -146,4 +146,4 @@ def test_a_report_ended_at_any_moment(programs: Programs, collection: Path, numb
     assert number == signal.SIGKILL or not leftovers(contents(out))
     assert programs.wait(programs.start(arguments, collection, collection / "nothing")) == 0, programs.said()[-2000:]
     found = contents(out)
-    assert not leftovers(found) and {"report/report.html", "report/report.pdf", "report/.kept/manifest.json"} <= found.keys()
+    assert not leftovers(found) and {"report/report.html", "report/report.pdf", "report/manifest.json"} <= found.keys()

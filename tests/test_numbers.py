@@ -50,7 +50,7 @@ def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: 
     for _, section in groupby(questions(), key=lambda question: question.key):
         group = list(section)
         with suppress(UsageError):  # the collection does not have what every question needs
-            workspace = Workspace(group[0].part(project), HERE, untracked)
+            workspace = Workspace(group[0].inputs(project), HERE, untracked)
             answers = [question.answer(workspace) for question in group]
             results = [answer.result for answer in answers]
             exported = [to_json("", "", one.evaluated.as_dict(), [], one.tables, []) for one in results]

@@ -150,22 +150,24 @@ HEAVY = {
     "sacrebleu", "scipy", "sklearn", "tqdm", "typst",
 }  # fmt: skip
 _SCIPY = "pandas scipy numpy.f2py"  # scipy.special imports numpy.f2py
+_STEMS = f"{_SCIPY} nltk multiprocessing"  # NLTK imports multiprocessing
 #: Command line → largest number of imported modules of the package (each costs some milliseconds), and heavy libraries.
 IMPORTS = {
     "--help": (25, ""), "evaluate --table measures": (98, ""), "evaluate --table measures --format csv": (97, ""),
     "sweep": (86, ""), "breakdown --table bins": (119, ""), "unjudged --table rates": (119, ""), "check": (260, ""),
-    "breakdown": (119, _SCIPY), "components": (102, ""), "correlate": (115, f"{_SCIPY} rouge_score"),
-    "review": (153, _SCIPY), "evaluate": (98, "pandas"), "samples": (99, ""), "unjudged": (119, "pandas"),
+    "breakdown": (119, _STEMS), "components": (102, ""), "correlate": (115, f"{_STEMS} rouge_score"),
+    "review": (153, _STEMS), "evaluate": (98, "pandas"), "samples": (99, ""), "unjudged": (119, "pandas"),
     "augment": (119, _SCIPY), "audit": (108, "pandas"), "robustness": (142, _SCIPY), "judge --list": (119, _SCIPY),
-    "paraphrase": (105, "pandas"), "testsets": (95, "pandas"), "diversity": (110, "pandas rouge_score sacrebleu"),
-    "answers": (117, "pandas"), "clariq": (96, _SCIPY), "agreement": (104, _SCIPY), "crowd": (104, "pandas"),
+    "paraphrase": (105, "pandas"), "testsets": (95, "pandas"), "diversity": (110, f"{_STEMS} rouge_score sacrebleu"),
+    "answers": (117, _STEMS), "clariq": (96, _SCIPY), "agreement": (104, _SCIPY), "crowd": (104, "pandas"),
 }  # fmt: skip
 
 
 #: Runs every line in a fork of its own, which has imported before what the line may import anyway; tells code and modules.
 _FORKS = """if True:
     import importlib, json, os, sys
-    sys.modules["pyarrow"] = None  # not installed by the core; pandas imports it if it is there
+    # not installed by the core; pandas and NLTK import them if they are there
+    sys.modules["pyarrow"] = sys.modules["sklearn"] = None
     from robustcs.cli.main import run
     lines, heavy = json.loads(sys.stdin.readline())
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -176,7 +178,7 @@ _FORKS = """if True:
             if os.fork() == 0:
                 os.dup2(nothing, 0)
                 os.dup2(nothing, 1)
-                code, modules = run(line.split()), set(sys.modules)
+                code, modules = run(line.split()), {name for name, module in sys.modules.items() if module}
                 mine = sum(name.startswith("robustcs") for name in modules)
                 os.write(told, json.dumps([line, code, mine, sorted(modules & {*heavy})]).encode())
                 os._exit(0)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +10,7 @@ import click
 
 from robustcs.cli.terminal import harmless, tell, track
 from robustcs.errors import UsageError
-from robustcs.inputs.paths import url_of
 from robustcs.overwrite_guard import CONFIG_NAME
-from robustcs.project.report_files import KEPT, Made
-from robustcs.reporting.names import Names, checksum_of
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call
 from robustcs.wording import and_more, counted, some_of
@@ -141,12 +136,10 @@ def demo(call: Call) -> None:
       robustcs demo --output /tmp/demo
     """
     file = Path(call.given["config"]) if call.given["config"] else _collection() / "robustcs.toml"
-    folder, key = _folder(call) or Path("reports/demo"), _key(file, {})
-    if not _unchanged([folder], key):
-        from robustcs.project.parallel_io import HERE
-        from robustcs.project.reading import read_project
+    from robustcs.project.parallel_io import HERE
+    from robustcs.project.reading import read_project
 
-        _make(read_project(file), folder, file.parent, "robustcs demo", HERE, key)
+    _make(read_project(file), _folder(call) or Path("reports/demo"), file.parent, "robustcs demo", HERE)
     tell(f"the collection is in {file.parent}")
 
 
@@ -159,7 +152,7 @@ def _collection() -> Path:
     raise UsageError("no-demo", found, "install robustcs from its wheel, or name the project file of a copy with --config")
 
 
-def report(call: Call, *, fresh: bool = False) -> None:
+def report(call: Call) -> None:
     """Run all analyses that the inputs allow and write one HTML page and one PDF, with tables and figures.
 
     \b
@@ -167,47 +160,21 @@ def report(call: Call, *, fresh: bool = False) -> None:
       report.html, report.pdf   the report
       tables/                   all tables as LaTeX and CSV
       figures/                  SVG and PDF, in page width and column width
-      .kept/                    all results as JSON, and what robustcs needs later
-
-    A second run recomputes only the analyses whose inputs, settings or program changed.
-
-    fresh
-        Compute everything again; ignore results of earlier runs.
+      results/                  all results as JSON
+      state.json                what robustcs compare reads later
 
     Examples:
       robustcs report
       robustcs report --metric ndcg_cut_3 --metric map --output reports/paper
     """
     given, folder = call.given, _folder(call)
-    key = _key(Path(given["config"] or CONFIG_NAME), given)
-    if not fresh and _unchanged([folder] if folder else Path("reports").glob("*"), key):
-        return
     from robustcs.project.parallel_io import jobs_of
     from robustcs.reporting.folder import report_folder, require_report_folder
 
     folder = folder or report_folder(call.project)
     require_report_folder(folder, call.project)
     inputs = Path(given["config"]).parent if given["config"] else Path()
-    _make(_retrieved(call), folder, inputs, _command(given), jobs_of(given), key, fresh)
-
-
-def _key(config: Path, given: Mapping[str, Any]) -> list[Any]:
-    """Return the project file and the settings that determine a report and its folder, without reading the project."""
-    from robustcs.documents.dates import report_day
-
-    asked = {name: repr(value) for name, value in given.items() if name == "output" or name not in _NOT_IN_REPORT}
-    return [str(config), checksum_of(config), asked, report_day()]
-
-
-def _unchanged(folders: Iterable[Path], key: Any) -> bool:
-    """Return whether one of ``folders`` contains the report that would be made; print its summary."""
-    from robustcs.reporting.store import Store
-
-    for folder in folders:
-        if made := Store(folder / KEPT).report(key):
-            _tell(folder, made, 0)
-            return True
-    return False
+    _make(_retrieved(call), folder, inputs, _command(given), jobs_of(given))
 
 
 def _folder(call: Call) -> Path | None:
@@ -233,51 +200,22 @@ def _retrieved(call: Call) -> Project:
     return call.answered(project, samples=True, cells=True).project
 
 
-def _make(
-    project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, key: Sequence[Any], fresh: bool = False
-) -> None:
+def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs) -> None:
     """Write the report of ``project`` into ``folder``; print progress and a summary on stderr.
 
-    ``inputs`` is the folder of the project file. ``key``: see :func:`_key`. It is enough for a project that names all its
-    inputs; runs that are retrieved, and inputs that are not files, are compared each time.
+    ``inputs`` is the folder of the project file.
     """
+    from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import require_report_folder, write_report
-    from robustcs.reporting.store import Store
 
     require_report_folder(folder, project)
-    store, names = Store(folder / KEPT, fresh, tell), Names(inputs)
-    described = names.described(project)
-    files = project.retrieval is None and all(path.is_file() and url_of(path) is None for path in names.sums)
-    depends_on = key if files else [described, command, *key[-1:]]
-    made, written = store.report(depends_on), list[str]()
-    if made is None:
-        from robustcs.reporting.build import make_report
-
-        # searching for reference cycles, of which there are few, would take a tenth of the time
-        gc.disable()
-        try:
-            report = make_report(
-                project, folder=inputs, command=command, jobs=jobs, track=track,
-                tell=lambda message: tell(f"· {message}"), store=store,
-            )  # fmt: skip
-            written, sums = write_report(folder, report.files)
-        finally:
-            gc.freeze()  # otherwise, all objects of the report would be searched now
-            gc.enable()
-        made = {
-            "files": sums, "kept": store.sums(),
-            "inputs": {str(path): checksum for path, checksum in names.sums.items()} if files else {},
-            "lacking": [note for note in report.document.notes if note.startswith("Not answered: ")],
-        }  # fmt: skip
-        store.keep("report", depends_on, json.dumps(made), Made)
-    _tell(folder, made, len(written))
-
-
-def _tell(folder: Path, made: Made, changed: int) -> None:
-    """Print the summary of a report."""
-    for what in made["lacking"]:
+    made = make_report(
+        project, folder=inputs, command=command, jobs=jobs, track=track, tell=lambda message: tell(f"· {message}")
+    )
+    written = write_report(folder, made.files)
+    for what in made.lacking:
         tell(what)
-    tell(f"{folder} contains {counted(len(made['files']), 'file')}, {changed} of them new or changed")
+    tell(f"{folder} contains {counted(len(made.files), 'file')}, {len(written)} of them new or changed")
     for name in ("report.html", "report.pdf"):
         click.echo(harmless(f"wrote {folder / name}"))
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from robustcs.conversations import Places
 from robustcs.evaluation.outcomes import OUTCOMES
-from robustcs.kept import sealed_text
+from robustcs.stored import sealed_text
 
 #: Format of a stored state. Format 1 had no checksum.
 FORMAT = "robustcs state 2"

@@ -25,7 +25,7 @@ from robustcs.inputs.readings import line_with
 from robustcs.inputs.records import json_lines, shape_of
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Row, Table, csv_rows, find_column, read_table
 from robustcs.inputs.text import HEAD, id_text, whole_of
-from robustcs.kept import unsealed
+from robustcs.stored import unsealed
 
 #: The form of a line of ``robustcs judge --with``; lines of version 0.1.0 have none.
 JUDGMENT = "robustcs judgment 1"

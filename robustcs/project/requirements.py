@@ -7,6 +7,7 @@ those of all studies, so that both report the same errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from operator import methodcaller
 from pathlib import Path
@@ -17,7 +18,7 @@ from robustcs.evaluation.grid import Cell, parse_cell
 from robustcs.evaluation.measure import ANSWER_FAMILIES, refuse_given
 from robustcs.inputs.paths import shown
 from robustcs.inputs.qrels import Qrels
-from robustcs.project.model import Formulation, Project, needs, of_rankings
+from robustcs.project.model import Formulation, Project, measures, needs, of_rankings, only
 from robustcs.project.open_questions import System, check_baselines, raw_baseline, systems_of, unanswered
 from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
@@ -190,6 +191,28 @@ def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "add qrels = … or --qrels")
     needs(project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE")
     return of_rankings(project, ("qrels", "qrels_selection", "qrels_source", "runs", "policy", "new_judgments", *keys))
+
+
+def formulations_by_rankings(project: Project) -> Project:
+    """Return what determines the scores of the formulations' rankings, with the texts of these formulations.
+
+    It includes the cells that tell the name of the ranker.
+    """
+    part = of_rankings(project, ("qrels", "thresholds", "policy", "seed"), ("run", "scores", "rewrites"))
+    runs = {formulation.run for formulation in part.formulations.values()}
+    return replace(part, components={name: path for name, path in project.components.items() if path in runs})
+
+
+def formulations_by_answers(project: Project) -> Project:
+    """Return what determines the scores of the formulations' predicted answers, with the texts of these formulations.
+
+    Raises :class:`UsageError` without gold answers or predicted answers.
+    """
+    needs(project.gold, "no-gold", "no gold answers", "name them with gold = … or --gold")
+    answers = any(part.answers for part in project.formulations.values())
+    needs(answers, "no-answers", "no predicted answers", "name them with --answers qr=FILE and human=FILE")
+    part = only(project, ("gold", "thresholds", "policy", "seed"), ("answers", "rewrites"))
+    return replace(part, metrics=measures(project, of_answers=True))
 
 
 # ---------------------------------------------------------------- what files must contain

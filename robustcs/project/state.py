@@ -1,6 +1,6 @@
 """The state of a project: scores and rankings in a small file, so that later states can be compared without the inputs.
 
-``state_of`` computes it from a project; a report stores it as ``.kept/state.json``.
+``state_of`` computes it from a project; a report stores it as ``state.json``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from robustcs.inputs.ids import MAX_GRADE, Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import read_json
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.kept import typed, unsealed
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.answer_support import MadeOf
 from robustcs.project.answered import AnswerInputs
@@ -36,9 +35,10 @@ from robustcs.project.conversations import conversations_of
 from robustcs.project.scoring import DEFAULT_MEASURES, ScoredFile, file_of, score_files
 from robustcs.project.text_run_match import digest
 from robustcs.project.workspace import Workspace
+from robustcs.stored import typed, unsealed
 
 #: Name of the file in a report's folder.
-STATE = ".kept/state.json"
+STATE = "state.json"
 
 
 def read_state(path: Path) -> State:

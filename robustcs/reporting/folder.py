@@ -10,10 +10,10 @@ from pathlib import Path
 
 from robustcs.documents.files import require_writable, write_bytes, write_text
 from robustcs.errors import not_written
-from robustcs.kept import locked
 from robustcs.overwrite_guard import is_protected, refuse_protected
 from robustcs.project.model import Project, protect_inputs
-from robustcs.project.report_files import KEPT, MANIFEST, checksums, contents_of, files_of_report
+from robustcs.project.report_files import MANIFEST, RESULTS, checksums, contents_of, files_of_report
+from robustcs.stored import locked
 
 
 def report_folder(project: Project) -> Path:
@@ -32,13 +32,13 @@ def require_report_folder(folder: Path, project: Project) -> None:
         "report.html",
         "report.pdf",
         MANIFEST,
-        *(f"{part}/report" for part in ("tables", "figures", KEPT, f"{KEPT}/results")),
+        *(f"{part}/report" for part in ("tables", "figures", RESULTS)),
     ):
         require_writable(folder / name)
 
 
-def write_report(folder: Path, files: Mapping[str, bytes]) -> tuple[list[str], dict[str, str]]:
-    """Write the files that changed and the manifest. Return the names of the files written, and name → SHA-256 of all files.
+def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+    """Write the files that changed and the manifest. Return the names of the files written.
 
     Files of an earlier report that this one does not have are removed, unless they were changed since or are inputs now.
     Raises :class:`UsageError`, before anything is written, if a file of the report is an input.
@@ -53,7 +53,7 @@ def write_report(folder: Path, files: Mapping[str, bytes]) -> tuple[list[str], d
         return _replace(folder, files)
 
 
-def _replace(folder: Path, files: Mapping[str, bytes]) -> tuple[list[str], dict[str, str]]:
+def _replace(folder: Path, files: Mapping[str, bytes]) -> list[str]:
     written = []
     for name, data in files.items():
         if contents_of(folder / name) != data:
@@ -62,8 +62,7 @@ def _replace(folder: Path, files: Mapping[str, bytes]) -> tuple[list[str], dict[
     for name, checksum in files_of_report(folder).items():
         old = contents_of(folder / name)
         own = old is not None and hashlib.sha256(old).hexdigest() == checksum
-        if name not in files and own and not is_protected(folder / name):
+        if name not in (*files, MANIFEST) and own and not is_protected(folder / name):
             (folder / name).unlink()
-    sums = checksums(files)
-    write_text(folder / MANIFEST, json.dumps(sums, indent=1) + "\n", make_parents=True)
-    return written, sums
+    write_text(folder / MANIFEST, json.dumps(checksums(files), indent=1) + "\n", make_parents=True)
+    return written

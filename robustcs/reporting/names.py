@@ -1,25 +1,27 @@
-"""Names and checksums of files for a report: the same on every machine."""
+"""Names of files for a report: the same on every machine."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from robustcs.inputs.files import sha256
-from robustcs.inputs.paths import PooledFile, url_of
+from robustcs.inputs.paths import url_of
+from robustcs.wording import Note
+
+V = TypeVar("V")
 
 
 class Names:
-    """Names of files relative to ``folder``, the folder of the project file, and their checksums, each computed once."""
+    """Names of files relative to ``folder``, the folder of the project file; ``files`` are the inputs of the project."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, files: Sequence[Path] = ()):
         self.folder = folder
-        self.sums: dict[Path, str | None] = {}
+        self.files = files
 
     def shown(self, path: str | os.PathLike[str]) -> str:
         """Return the name as in the project file or on the command line; of an absolute path elsewhere, only the last part."""
@@ -37,44 +39,39 @@ class Names:
     def _root(self) -> Path | None:
         return self.folder.resolve() if self.folder.parts else None
 
-    def checksum(self, path: Path) -> str | None:
-        """Return the SHA-256 of the file; None if it cannot be read, which its reader reports."""
-        if path not in self.sums:
-            self.sums[path] = checksum_of(path)
-        return self.sums[path]
+    @cached_property
+    def _hidden(self) -> re.Pattern[str] | None:
+        """The folder in front of names of files; a relative folder only before the files of the project.
 
-    def hide(self, text: str) -> str:
-        """Return ``text`` without the folder in front of names of files.
-
-        A relative folder is removed only before the files of the project, since ``w/`` also occurs in other words, and in
-        figures as base64.
+        ``w/`` also occurs in other words.
         """
-        inside = [path.relative_to(self.folder).as_posix() for path in self.sums if path.is_relative_to(self.folder)]
+        inside = [path.relative_to(self.folder).as_posix() for path in self.files if path.is_relative_to(self.folder)]
         if not self.folder.parts or not (inside or self.folder.is_absolute()):
-            return text
+            return None
         known = "" if self.folder.is_absolute() else rf"(?=(?:{'|'.join(map(re.escape, inside))})(?![\w+/]))"
         folder = f"{re.escape(self.folder.as_posix())}/"
         # the folder comes first in the pattern: megabytes are searched for it sixty times faster than for what is before it
-        return re.sub(rf"{folder}(?<![\w./+-]{folder}){known}", "", text)
+        return re.compile(rf"{folder}(?<![\w./+-]{folder}){known}")
 
-    def described(self, value: Any) -> Any:
-        """Return a project or a part of it as JSON, with the name and the checksum of every file."""
-        if isinstance(value, PooledFile):
-            return {"files": self.described(value.files), "names": list(value.names)}
-        if isinstance(value, Path):
-            return {"file": self.shown(value), "sha256": self.checksum(value)}
+    def hide(self, value: V) -> V:
+        """Return ``value`` without the folder in front of names of files, in each text inside it.
+
+        ``value`` is a text, a dataclass or a collection of such values; all others stay as they are.
+        """
+        return value if self._hidden is None else self._without_folder(value)  # type: ignore[no-any-return]
+
+    def _without_folder(self, value: Any) -> Any:
+        if isinstance(value, Note):
+            return Note.made(*map(self._without_folder, Note.parts(value)))
+        if isinstance(value, str):
+            assert self._hidden is not None
+            return self._hidden.sub("", value)
         if is_dataclass(value) and not isinstance(value, type):
-            return {field.name: self.described(getattr(value, field.name)) for field in fields(value)}
+            return replace(value, **{one.name: self._without_folder(getattr(value, one.name)) for one in fields(value)})
         if isinstance(value, Mapping):
-            return [[key, self.described(item)] for key, item in value.items()]
-        if isinstance(value, tuple | list):
-            return [self.described(item) for item in value]
+            return {key: self._without_folder(item) for key, item in value.items()}
+        if type(value) is tuple:
+            return tuple(map(self._without_folder, value))
+        if type(value) is list:
+            return list(map(self._without_folder, value))
         return value
-
-
-def checksum_of(path: Path) -> str | None:
-    """Return the SHA-256 of a file; None if it cannot be read."""
-    try:
-        return sha256(path)
-    except OSError:
-        return None

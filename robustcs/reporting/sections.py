@@ -1,8 +1,8 @@
-"""Build the report from the kept answers: the first screen, and one section per question."""
+"""Build the report from the answers: the first screen, and one section per question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -10,66 +10,54 @@ from typing import Any
 from robustcs.documents.document import Block, Cards, Fold, Heading, Opening, Paragraph, Picture, Table, Verdict
 from robustcs.project.model import Project
 from robustcs.project.trust import limited, limits_of_sources
-from robustcs.reporting.answers import HEAD, OTHER, READ, Kept
+from robustcs.reporting.answers import Kind, Section
 from robustcs.reporting.headlines import headlines, in_order
 from robustcs.studies.study import Question
-from robustcs.wording import Note, counted, shortened, some_of
+from robustcs.wording import counted, some_of
 
 
-def policy_of(kept: Kept) -> str:
-    """Return the policy line of an answer, with the rows of its inputs that were skipped."""
-    return " · ".join([kept["policy"], *shortened(kept["skipped"])])
-
-
-def notes_of(kept: Kept) -> list[Note]:
-    """Return the notes of an answer."""
-    return [Note.made(*note) for note in kept["notes"]]
-
-
-def tables_of(project: Project, kept: Kept) -> list[Table]:
+def tables_of(project: Project, answer: Section) -> list[Table]:
     """Return all tables of an answer as the report shows them."""
-    blocks = [*kept["overview"], *(block for block, _ in kept["blocks"])]
-    return [_named(block, project, kept) for block in blocks if isinstance(block, Table)]
+    blocks = [*answer.overview, *(block for block, _ in answer.blocks)]
+    return [_named(block, project, answer) for block in blocks if isinstance(block, Table)]
 
 
-def opening(project: Project, answers: Sequence[tuple[Question, Kept]]) -> Opening:
+def opening(project: Project, answers: Sequence[tuple[Question, Section]]) -> Opening:
     """Return the first screen: what was compared, the verdicts, and the first table and figure that a question offers."""
-    every = {question.key: _verdicts(project, question, kept) for question, kept in answers}
-    kept = opens(answers)
-    blocks = [_named(block, project, kept) for block in kept["overview"]]
-    return Opening(_what(project, kept), headlines(every), tuple(blocks))
+    every = {question.key: _verdicts(project, question, answer) for question, answer in answers}
+    answer = opens(answers)
+    blocks = [_named(block, project, answer) for block in answer.overview]
+    return Opening(_what(project, answer), headlines(every), tuple(blocks))
 
 
-def opens(answers: Sequence[tuple[Question, Kept]]) -> Kept:
+def opens(answers: Sequence[tuple[Question, Section]]) -> Section:
     """Return the answer whose table and figure open the report."""
-    every = [kept for _, kept in answers]
-    return next((kept for kept in every if kept["overview"]), every[0])
+    every = [answer for _, answer in answers]
+    return next((answer for answer in every if answer.overview), every[0])
 
 
-def section(project: Project, question: Question, kept: Kept, opened: bool) -> list[Block | Picture | Fold]:
+def section(project: Project, question: Question, answer: Section, opened: bool) -> list[Block | Picture | Fold]:
     """Return a section: the question, its answer in one sentence, one figure and one table; everything else is folded.
 
     ``opened``: its table and figure are on the first screen and are not repeated.
     """
-    verdicts = in_order(_verdicts(project, question, kept))
+    verdicts = in_order(_verdicts(project, question, answer))
     told = [verdict.sentence for verdict in verdicts]
     if verdicts and verdicts[0].barred:  # then all are, since barred verdicts come last
         told.insert(0, verdicts[0].caveat)
-    sentences = told[:1] or kept["findings"][:1]
+    sentences = told[:1] or answer.findings[:1]
     more = [Paragraph(sentence) for sentence in told[1:]]
     shown: list[Block | Picture | Fold] = [Heading(question.title), *map(Paragraph, sentences)]
-    placed = kept["blocks"]
-    if not opened:
-        placed = [(block, 0 if isinstance(block, Picture) else 1) for block in kept["overview"]] + placed
-    placed = [(_named(block, project, kept), place) for block, place in placed]
-    main = _parts(placed, lambda place: 0 <= place < READ)
+    overview: list[tuple[Any, Kind]] = [] if opened else [(block, "main") for block in answer.overview]
+    placed = [(_named(block, project, answer), kind) for block, kind in [*overview, *answer.blocks]]
+    main = _of_kind(placed, "main")
     first = list(takewhile(lambda block: not isinstance(block, Heading), main))
     lead = [block for kind in (Picture, Table) for block in [one for one in first if isinstance(one, kind)][:1]]
     folded = [block for block in main if block not in lead]
-    more += [Paragraph(text) for text in kept["findings"] if text not in sentences]
-    more += [Paragraph(kept["reading"])] if kept["reading"] else []
-    shown += [*lead, Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {policy_of(kept)}.")))]
-    if others := _parts(placed, lambda place: place == OTHER):
+    more += [Paragraph(text) for text in answer.findings if text not in sentences]
+    more += [Paragraph(answer.reading)] if answer.reading else []
+    shown += [*lead, Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {answer.policy_line}.")))]
+    if others := _of_kind(placed, "other"):
         tables = counted(sum(isinstance(block, Table) for block in others), "further table")
         shown.append(Fold(tables, tuple(others), page_only=True))
     if to_read := tuple(block for block, _ in placed if isinstance(block, Cards)):
@@ -77,16 +65,15 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
     return shown
 
 
-def _verdicts(project: Project, question: Question, kept: Kept) -> list[Verdict]:
+def _verdicts(project: Project, question: Question, answer: Section) -> list[Verdict]:
     """Return the verdicts of a question; those based on judgments have the conditions that limit the qrels of ``project``."""
-    judged = any("qrels" in entry["role"].split(", ") for entry in kept["inputs"])
-    limits = kept["limits"] + (limits_of_sources(project) if judged else [])
-    return [limited(replace(verdict, about=question.title), limits) for verdict in kept["verdicts"]]
+    limits = [*answer.limits, *(limits_of_sources(project) if answer.judged else [])]
+    return [limited(replace(verdict, about=question.title), limits) for verdict in answer.verdicts]
 
 
-def _parts(placed: Sequence[tuple[Any, int]], wanted: Callable[[int], bool]) -> list[Any]:
-    """Return the wanted blocks with the headings above them, without empty headings."""
-    found = [block for block, place in placed if wanted(place) or place == HEAD]
+def _of_kind(placed: Sequence[tuple[Any, Kind]], wanted: Kind) -> list[Any]:
+    """Return the blocks of a kind with the headings above them, without empty headings."""
+    found = [block for block, kind in placed if kind in (wanted, "heading")]
     headings = [isinstance(block, Heading) for block in found]
     return [block for place, block in enumerate(found) if not all(headings[place : place + 2])]
 
@@ -98,19 +85,19 @@ def _summary(folded: Sequence[Any]) -> str:
     return f"More on this: {some_of(['how to read it', *parts], 3)}"
 
 
-def _named(block: Any, project: Project, kept: Kept) -> Any:
+def _named(block: Any, project: Project, answer: Section) -> Any:
     """Return the block with the project and the turns in its caption, so that a table or figure can be copied elsewhere."""
     if not isinstance(block, Table | Picture):
         return block
     end = "" if block.caption.endswith((".", "?")) else "."
-    return replace(block, caption=f"{block.caption}{end} {project.name}, {_turns(kept)}.")
+    return replace(block, caption=f"{block.caption}{end} {project.name}, {_turns(answer)}.")
 
 
-def _turns(kept: Kept) -> str:
-    return str(kept["policy"]).split(" · ")[0]
+def _turns(answer: Section) -> str:
+    return answer.policy.split(" · ")[0]
 
 
-def _what(project: Project, kept: Kept) -> str:
+def _what(project: Project, answer: Section) -> str:
     """Return in one line what was compared, and on which turns."""
     roles = [part.role for part in project.formulations.values()]
     parts = [counted(roles.count("qr"), "rewriter")] if "qr" in roles else []
@@ -120,4 +107,4 @@ def _what(project: Project, kept: Kept) -> str:
     answered = project.answers.answered if project.answers and "qr" not in roles else ()
     parts += [f"answers of {counted(len(answered), 'system')}"] if answered else []
     parts += [counted(len(project.judges), "judge")] if project.judges else []
-    return " · ".join([", ".join(parts), _turns(kept)] if parts else [_turns(kept)])
+    return " · ".join([", ".join(parts), _turns(answer)] if parts else [_turns(answer)])

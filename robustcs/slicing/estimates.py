@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.kept import remembered
 from robustcs.result import Field, count, difference, number, p_value, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics import Codes, Floats, Mask, places_within
@@ -183,7 +182,6 @@ def slices_of(
     return found
 
 
-@remembered(lambda rows: [[Contrast(*one) for one in row] for row in rows])
 def contrasts_of(
     rows: Floats, bottoms: Floats, inside: Mask, known: Mask, units: Units, seed: int, draws: int = DRAWS
 ) -> list[list[Contrast]]:

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.kept import remembered
 from robustcs.result import Field, count, difference, p_value, score, text
 from robustcs.slicing.estimates import rearranged
 from robustcs.slicing.table import Slicing
@@ -166,7 +165,6 @@ def _is_large(mask: Mask, units: Units) -> bool:
     return bool(mask.sum() >= LEAST_SHARE * len(mask)) and len(np.unique(units.codes[mask])) >= LEAST_UNITS
 
 
-@remembered(lambda rows: [Found(*row) for row in rows])
 def find_slices(
     values: npt.ArrayLike, rules: Sequence[Sequence[Rule]], units: Units, seed: int, draws: int = DRAWS
 ) -> list[Found]:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.kept import remembered
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import (
     CONFIDENCE,
@@ -85,7 +84,6 @@ class Subsets:
         return found
 
 
-@remembered(lambda rows: tuple(Tested(*row) for row in rows))
 def paired_tests(
     sums: npt.ArrayLike,
     sizes: npt.ArrayLike,

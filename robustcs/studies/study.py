@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
@@ -243,34 +243,33 @@ def read_given(workspace: Workspace, role: str, path: Path | None, read: Callabl
 class Answer:
     """The answer to a question of the report.
 
-    findings
-        Sentences with numbers. Without a verdict, the first opens the section; the others are folded.
-    verdicts
-        Verdicts at the start of the section; :mod:`robustcs.reporting.headlines` chooses those that open the report.
-    reading
-        How to read the figures and tables.
     result
         Result of the study; its tables are written as CSV and JSON.
+    blocks
+        The displayed blocks.
+    findings
+        Sentences with numbers. Without a verdict, the first opens the section; the others are folded.
+    reading
+        How to read the figures and tables.
     to_read
         Turns to read, after all tables.
+    verdicts
+        Verdicts at the start of the section; :mod:`robustcs.reporting.headlines` chooses those that open the report.
     overview
         Table and figure that open the report, unless an earlier question has some.
-    exported
-        Tables of the result that are written as files (default: all); the others belong to questions of the same section.
     family
         Family of the tests on which verdicts about systems and differences rest.
     limits
         Limits on the verdicts of all other questions that rest on judgments.
     """
 
-    findings: tuple[str, ...]
-    reading: str
-    blocks: tuple[Block, ...]
     result: Result
+    blocks: tuple[Block, ...]
+    findings: tuple[str, ...] = ()
+    reading: str = ""
     to_read: tuple[Block, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     overview: tuple[Table | Figure, ...] = ()
-    exported: tuple[str, ...] = ()
     family: Family | None = None
     limits: Sequence[Limit] = ()
 
@@ -281,34 +280,23 @@ class Question:
 
     key
         Lower-case name; the names of its files and anchors start with it.
-    joins
-        Name of a further part of the section that another question with the same key opens; empty for the one that opens it,
-        which also determines the part of the project.
-    texts
-        Whether the answer depends on the texts of formulations; otherwise it stays valid when they change.
+    title
+        The question in words, the heading of its section. Empty: its answer continues the section of the same key.
     tables
         Main tables, in this order: the first opens the section; the others are folded in the page and in the appendix of the
         PDF. All other tables are only in the page, folded.
-    part
-        Returns the part of a project that the answer uses. Raises :class:`UsageError` if inputs are missing. An answer is
-        computed from this part only, so it stays valid until the part changes.
+    inputs
+        Returns the project with the inputs that the answer uses only. Raises :class:`UsageError` if some are missing.
+    answer
+        Computes the answer from these inputs. Raises :class:`UsageError` if the files do not contain the required data.
     given
         Returns whether some of its inputs are given (default: True, as :attr:`Study.own` is given); then the report names those
         that are missing.
-    answer
-        Computes the answer. Raises :class:`UsageError` if the files do not contain the required data.
     """
 
     key: str
     title: str
     tables: tuple[str, ...]
-    part: Callable[[Project], Project] = lambda project: project
-    given: Callable[[Project], bool] = field(kw_only=True, default=lambda project: True)
-    answer: Callable[[Workspace], Answer] = field(kw_only=True)
-    joins: str = ""
-    texts: bool = True
-
-    @property
-    def name(self) -> str:
-        """The name of its kept answer."""
-        return f"{self.key}-{self.joins}" if self.joins else self.key
+    inputs: Callable[[Project], Project]
+    answer: Callable[[Workspace], Answer]
+    given: Callable[[Project], bool] = lambda project: True

@@ -26,8 +26,8 @@ WRITERS = [
 
 
 def sums(folder: Path) -> dict[str, str]:
-    """Of every file, but for what reports keep of what they computed."""
-    files = [path for path in folder.rglob("*") if path.is_file() and ".kept" not in path.parts]
+    """Of every file."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
@@ -112,10 +112,10 @@ def test_the_python_report_spares_inputs(demo_copy: Path, undrawn: None) -> None
     import robustcs
     from robustcs.errors import UsageError
 
-    Path("page/.kept/results").mkdir(parents=True)
-    Path("page/.kept/results/breakdown.json").symlink_to(demo_copy / "topics.json")
+    Path("page/results").mkdir(parents=True)
+    Path("page/results/breakdown.json").symlink_to(demo_copy / "topics.json")
     before = Path("topics.json").read_bytes()
-    with pytest.raises(UsageError, match="page/.kept/results/breakdown.json is an input, which is never overwritten"):
+    with pytest.raises(UsageError, match="page/results/breakdown.json is an input, which is never overwritten"):
         robustcs.report("plain.toml", "page")
     assert Path("topics.json").read_bytes() == before
 

@@ -151,14 +151,14 @@ def five_rewriters(flat: bool) -> dict[str, str]:
 
 def test_what_a_report_wrote_is_no_input(tmp_path: Path) -> None:
     write_report(
-        tmp_path / "reports" / "x", {"report.html": b"<p>", "tables/measures.csv": b"run,metric\n", ".kept/state.json": b"{}"}
+        tmp_path / "reports" / "x", {"report.html": b"<p>", "tables/measures.csv": b"run,metric\n", "state.json": b"{}"}
     )
     own = ("qrels.txt", "reports/x/tables/mine.csv")
     for name in own:
         (tmp_path / name).write_text("1_1 0 a 1\n")
     assert [file.path for file in look_through(tmp_path).files] == list(own)
-    (tmp_path / "reports" / "x" / ".kept" / "manifest.json").write_text('{"1_1": "a text of a turn"}')
-    assert len(look_through(tmp_path).files) == 4
+    (tmp_path / "reports" / "x" / "manifest.json").write_text('{"1_1": "a text of a turn"}')
+    assert len(look_through(tmp_path).files) == 6
 
 
 @pytest.mark.parametrize("flat", [True, False])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -169,30 +169,32 @@ _READING_RATINGS = (
 )
 
 
-def _part(kind: str, key: str) -> Callable[[Project], Project]:
-    def part(project: Project) -> Project:
-        needs(getattr(_files(project), kind), key, f"no {kind}", f"add {kind} = … under [agreement]")
-        return only(project, ("agreement", "policy", "seed"))
+def _snippet_inputs(project: Project) -> Project:
+    needs(_files(project).snippets, "no-annotations", "no snippets", "add snippets = … under [agreement]")
+    return only(project, ("agreement", "policy", "seed"))
 
-    return part
+
+def _rating_inputs(project: Project) -> Project:
+    needs(_files(project).ratings, "no-ratings", "no ratings", "add ratings = … under [agreement]")
+    return only(project, ("agreement", "policy", "seed"))
 
 
 def _snippets(workspace: Workspace) -> Answer:
     result = ask_snippets(workspace)
     blocks = (*show(result), present_layers(result, _TEXTS))
-    return Answer(snippet_findings(result), _READING_SNIPPETS, blocks, result)
+    return Answer(result, blocks, snippet_findings(result), _READING_SNIPPETS)
 
 
 def _ratings(workspace: Workspace) -> Answer:
     result = ask_ratings(workspace)
-    return Answer(rating_findings(result), _READING_RATINGS, show(result), result)
+    return Answer(result, show(result), rating_findings(result), _READING_RATINGS)
 
 
 QUESTIONS = (
     Question(
         "snippets", "Do annotators select the same snippets?", ("jaccard", "reference", "workers"),
-        _part("snippets", "no-annotations"), given=lambda project: bool(_files(project).snippets), answer=_snippets
+        _snippet_inputs, _snippets, given=lambda project: bool(_files(project).snippets)
     ),
-    Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part("ratings", "no-ratings"),
-             given=lambda project: bool(_files(project).ratings), answer=_ratings),
+    Question("ratings", "Do raters agree?", ("kappa", "alpha"), _rating_inputs, _ratings,
+             given=lambda project: bool(_files(project).ratings)),
 )  # fmt: skip

@@ -254,7 +254,7 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     files = project.answers or AnswerFiles()
     needs(files.answered or files.assignments, "no-responses", "no answers", "add them under [answers.responses]")
     keys = ("answers", "collection", "runs", "policy", "seed", "qrels", "gold", "metrics", "thresholds")
@@ -264,10 +264,10 @@ def _part(project: Project) -> Project:
 def _answer(workspace: Workspace) -> Answer:
     result, to_read = prepare(workspace)()
     cards = tuple(filter(None, [to_read()]))
-    return Answer(answer_findings(result), _READING, show(result), result, cards, verdicts(result), overview(result))
+    return Answer(result, show(result), answer_findings(result), _READING, cards, verdicts(result), overview(result))
 
 
 QUESTIONS = (
-    Question("outcomes", "What are the outcomes of the turns, and which component loses them?", ("outcomes", "causes"), _part,
-             answer=_answer),
+    Question("outcomes", "What are the outcomes of the turns, and which component loses them?", ("outcomes", "causes"),
+             _inputs, _answer),
 )  # fmt: skip

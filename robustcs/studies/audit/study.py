@@ -72,7 +72,7 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     return of_rankings(
         project, ("qrels", "qrels_source", "judges", "runs", "collection", "policy", "seed"), ("run", "rewrites")
@@ -84,10 +84,10 @@ def _answer(workspace: Workspace) -> Answer:
     blocks = show(result)
     opening = tuple(one for one in blocks if isinstance(one, Table | Figure) and one.slug in ("agreement", "audit"))
     rest = tuple(one for one in blocks if one not in opening)
-    return Answer(audit_findings(result), _READING, rest, result, verdicts=verdicts(result), overview=opening)
+    return Answer(result, rest, audit_findings(result), _READING, verdicts=verdicts(result), overview=opening)
 
 
 QUESTIONS = (
-    Question("audit", "Can the judge be trusted?", ("agreement", "bias", "systems", "conclusions", "reversals"), _part,
-             answer=_answer),
+    Question("audit", "Can the judge be trusted?", ("agreement", "bias", "systems", "conclusions", "reversals"),
+             _inputs, _answer),
 )  # fmt: skip

@@ -263,15 +263,15 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     return judged_runs(project, ("seed",))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = without_folders(ask(workspace))
-    return Answer(augment_findings(result), _READING, show(result), result, verdicts=verdicts(result))
+    return Answer(result, show(result), augment_findings(result), _READING, verdicts=verdicts(result))
 
 
 QUESTIONS = (
-    Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _part, answer=_answer),
+    Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _inputs, _answer),
 )  # fmt: skip

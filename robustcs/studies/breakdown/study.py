@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -12,7 +11,8 @@ from robustcs.documents.headline import headline_cut, shown_cuts
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import bins_of
 from robustcs.evaluation.thresholds import reachable_thresholds
-from robustcs.project.model import Project, measures, needs, of_rankings, only
+from robustcs.project.model import Project
+from robustcs.project.requirements import formulations_by_answers, formulations_by_rankings
 from robustcs.project.slices import searched, slicings
 from robustcs.project.workspace import Workspace
 from robustcs.slicing import TEXTS
@@ -92,21 +92,6 @@ _READING = (
 )
 
 
-def _rankings(project: Project) -> Project:
-    part = of_rankings(project, ("qrels", "thresholds", "policy", "seed"), ("run", "scores", "rewrites"))
-    runs = {formulation.run for formulation in part.formulations.values()}
-    # these cells tell the name of the ranker
-    return replace(part, components={name: path for name, path in project.components.items() if path in runs})
-
-
-def _answers(project: Project) -> Project:
-    needs(project.gold, "no-gold", "no gold answers", "name them with gold = … or --gold")
-    answers = any(part.answers for part in project.formulations.values())
-    needs(answers, "no-answers", "no predicted answers", "name them with --answers qr=FILE and human=FILE")
-    part = only(project, ("gold", "thresholds", "policy", "seed"), ("answers", "rewrites"))
-    return replace(part, metrics=measures(project, of_answers=True))
-
-
 def _result(workspace: Workspace) -> Breakdown:
     """Return the breakdown with slices by depth and, if Original has texts, by texts; search them if there are enough units."""
     texts = any(part.role == "original" and part.rewrites for part in workspace.project.formulations.values())
@@ -120,24 +105,12 @@ def _result(workspace: Workspace) -> Breakdown:
 
 
 def _answer(workspace: Workspace) -> Answer:
-    """Return what depends on scores only."""
-    result = ask(workspace)
-    tables = tuple(name for name in result.tables if name not in _OF_TEXTS)
-    return Answer(
-        finding(result), _READING, _blocks(result, tables), result, verdicts=verdicts(result), overview=overview(result),
-        exported=tables,
-    )  # fmt: skip
-
-
-def _answer_texts(workspace: Workspace) -> Answer:
     result = _result(workspace)
-    return Answer(slice_findings(result), "", _blocks(result, _OF_TEXTS), result, _to_read(result), exported=_OF_TEXTS)
-
-
-def _blocks(result: Breakdown, tables: Sequence[str]) -> tuple[Block, ...]:
-    """Return the blocks of these tables without the figures, which the overview shows."""
-    shown = shown_blocks(result, show(result, names=tables), ())
-    return tuple(block for block in shown if not isinstance(block, Figure))
+    findings = (*finding(result), *slice_findings(result))
+    blocks = tuple(
+        block for block in shown_blocks(result, show(result, names=tuple(result.tables)), ()) if not isinstance(block, Figure)
+    )
+    return Answer(result, blocks, findings, _READING, _to_read(result), verdicts(result), overview(result))
 
 
 def _to_read(result: Breakdown) -> tuple[Block, ...]:
@@ -158,11 +131,7 @@ def _answered(project: Project) -> bool:
 
 _TABLES = ("attribution", "rewriters", "blame", "bins", "answerable", "error_types", "found_slices")
 
-#: Tables that depend on texts.
-_OF_TEXTS = ("bins", "answerable", "turns", "error_types", "slices", "found_slices")
-
 QUESTIONS = (
-    Question("breakdown", "Wrong answer or wrong question?", _TABLES, _rankings, given=_ranked, answer=_answer, texts=False),
-    Question("answers", "And in reading comprehension?", _TABLES, _answers, given=_answered, answer=_answer, texts=False),
-    *(Question(key, "", _TABLES, answer=_answer_texts, joins="texts") for key in ("breakdown", "answers")),
+    Question("breakdown", "Wrong answer or wrong question?", _TABLES, formulations_by_rankings, _answer, given=_ranked),
+    Question("answers", "And in reading comprehension?", _TABLES, formulations_by_answers, _answer, given=_answered),
 )

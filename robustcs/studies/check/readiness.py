@@ -254,10 +254,10 @@ class Readiness:
         """
         answered = False
         for one in STUDIES:
-            questions = [question for question in one.questions(self.project) if not question.joins]
+            questions = [question for question in one.questions(self.project) if question.title]
             for question in questions:
                 try:
-                    part = question.part(self.project)
+                    part = question.inputs(self.project)
                 except UsageError:
                     continue
                 error = errors[one.name]

@@ -302,20 +302,20 @@ def _has_systems(project: Project) -> bool:
     return files is not None and any((files.runs, files.evaluations, files.performance, files.needs, files.preferences))
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     needs(project.clariq, "no-clariq", "no clarifying questions", "add their files under [clariq] in robustcs.toml")
     return only(project, ("clariq", "policy", "seed"))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(clariq_findings(result), _READING, show(result), result, verdicts=verdicts(result))
+    return Answer(result, show(result), clariq_findings(result), _READING, verdicts=verdicts(result))
 
 
 QUESTIONS = (
     Question(
         "clariq", "Do clarifying questions help?",
-        ("document_relevance", "question_relevance", "clarification_need", "preference"), _part,
-        given=_has_systems, answer=_answer
+        ("document_relevance", "question_relevance", "clarification_need", "preference"), _inputs, _answer,
+        given=_has_systems
     ),
 )  # fmt: skip

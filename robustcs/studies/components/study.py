@@ -85,7 +85,7 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "add qrels = … to robustcs.toml or use --qrels")
     keys = ("qrels", "components", "texts", "raw_texts", "thresholds", "policy", "seed")
     return of_rankings(project, keys, ("rewrites",))
@@ -97,13 +97,11 @@ def _answer(workspace: Workspace) -> Answer:
     shown = {block.slug for block in opening}
     rest = tuple(block for block in shown_blocks(result, show(result), ()) if getattr(block, "slug", "") not in shown)
     family = result.families.get(cut_of(result)[0])
-    return Answer(
-        components_findings(result), _READING, rest, result, to_read(result), verdicts(result), opening, family=family
-    )
+    return Answer(result, rest, components_findings(result), _READING, to_read(result), verdicts(result), opening, family)
 
 
 _TABLES = ("blame", "means", "factors", "effects", "swaps", "choice", "missing")
 
 QUESTIONS = (
-    Question("components", "Which component loses the answer?", _TABLES, _part, answer=_answer),
+    Question("components", "Which component loses the answer?", _TABLES, _inputs, _answer),
 )  # fmt: skip

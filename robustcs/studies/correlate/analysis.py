@@ -12,7 +12,6 @@ from itertools import product
 import numpy as np
 
 from robustcs.evaluation.thresholds import TOLERANCE
-from robustcs.kept import remembered
 from robustcs.lazy import pd
 from robustcs.result import Content, Evaluated, Result, TableSpec, count, flag, number, p_value, score, table, text
 from robustcs.similarity.differences import text_difference
@@ -194,7 +193,6 @@ def _correlations(pair: QuestionPairs, length: np.ndarray, units: Units) -> tupl
 _Arrays = Mapping[str, np.ndarray]
 
 
-@remembered(lambda rows: rows)
 def _correlated(xs: _Arrays, ys: _Arrays, subsets: _Arrays, given: _Arrays, units: Units) -> list[list[dict[str, object]]]:
     """Return the rows of ``correlations`` and of ``partial``, without adjusted p-values."""
     rows, partial = [], []

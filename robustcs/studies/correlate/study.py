@@ -104,7 +104,7 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     texts = {part.role for part in project.formulations.values() if part.rewrites}
     needs({"qr", "human"} <= texts, "no-texts", "no question texts of QR and Human", "give --rewrites qr=FILE and human=FILE")
     keys = ("qrels", "gold", "answer_similarity", "thresholds", "policy")
@@ -113,7 +113,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(correlate_findings(result), _READING, show(result), result, verdicts=verdicts(result))
+    return Answer(result, show(result), correlate_findings(result), _READING, verdicts=verdicts(result))
 
 
 def _given(project: Project) -> bool:
@@ -121,6 +121,6 @@ def _given(project: Project) -> bool:
 
 
 QUESTIONS = (
-    Question("correlate", "Do similar questions get similar answers?", ("correlations",), _part,
-             given=_given, answer=_answer),
+    Question("correlate", "Do similar questions get similar answers?", ("correlations",), _inputs, _answer,
+             given=_given),
 )  # fmt: skip

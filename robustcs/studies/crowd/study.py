@@ -279,15 +279,15 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     return only(project, ("crowd", "policy", "seed"))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(crowd_findings(result), _READING, show(result), result)
+    return Answer(result, show(result), crowd_findings(result), _READING)
 
 
 QUESTIONS = (
-    Question("crowd", "What do the crowd judgments show?", ("qrels", "agreement", "measures"), _part, answer=_answer),
+    Question("crowd", "What do the crowd judgments show?", ("qrels", "agreement", "measures"), _inputs, _answer),
 )  # fmt: skip

@@ -206,15 +206,15 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     return only(project, ("paraphrases", "policy", "seed"), ("rewrites", "samples"))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(diversity_findings(result), _READING, show(result), result)
+    return Answer(result, show(result), diversity_findings(result), _READING)
 
 
 QUESTIONS = (
-    Question("diversity", "How different are the texts?", ("bleu", "diversity"), _part, answer=_answer),
+    Question("diversity", "How different are the texts?", ("bleu", "diversity"), _inputs, _answer),
 )  # fmt: skip

@@ -169,7 +169,7 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     keys = ["qrels", "runs", "collection", "policy", "seed"]
     if project.groups and (project.texts or project.raw_texts):  # they determine which turns a set asks
@@ -182,12 +182,12 @@ def _answer(workspace: Workspace) -> Answer:
     metrics = means_of(result)
     family = result.families[headline_measure(metrics)] if metrics else None
     blocks = tuple(block for block in show(result) if not isinstance(block, Paragraph))  # the claim is a verdict
+    limits = limits_of_fit(result.misfits, result.unordered)
     return Answer(
-        evaluate_findings(result), _READING, blocks, result, (), verdicts(result), overview(result), family=family,
-        limits=limits_of_fit(result.misfits, result.unordered),
+        result, blocks, evaluate_findings(result), _READING, (), verdicts(result), overview(result), family, limits
     )  # fmt: skip
 
 
 QUESTIONS = (
-    Question("evaluate", "Which systems differ significantly?", ("measures",), _part, answer=_answer),
+    Question("evaluate", "Which systems differ significantly?", ("measures",), _inputs, _answer),
 )  # fmt: skip

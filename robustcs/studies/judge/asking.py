@@ -21,10 +21,10 @@ from robustcs.inputs.labels import JUDGMENT, judged_lines
 from robustcs.inputs.records import shape_of
 from robustcs.inputs.text import finite_number
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.kept import locked, sealed
 from robustcs.overwrite_guard import refuse_outside
 from robustcs.programs.outputs import OutputStore
 from robustcs.programs.runner import Asking, Replies, Track, ask_working, program_identity, words_of
+from robustcs.stored import locked, sealed
 from robustcs.studies.judge.analysis import Pair, State, Worklist
 from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import Scale

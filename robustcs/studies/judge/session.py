@@ -11,8 +11,8 @@ from types import TracebackType
 
 from robustcs.errors import InputError, OutputError, ProblemList, UsageError, input_error, not_written
 from robustcs.inputs.qrels import Qrels
-from robustcs.kept import lock
 from robustcs.overwrite_guard import refuse_protected
+from robustcs.stored import lock
 from robustcs.studies.judge.analysis import Pair
 from robustcs.wording import counted
 

@@ -148,16 +148,16 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     needs(project.review and project.review.files, "no-reviews", "no reviews", "add files = … under [review]")
     return project
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(findings(result), _READING, show(result), result, verdicts=verdicts(result))
+    return Answer(result, show(result), findings(result), _READING, verdicts=verdicts(result))
 
 
 QUESTIONS = (
-    Question("review", "Which failures did coders find?", ("categories", "differences", "coders"), _part, answer=_answer),
+    Question("review", "Which failures did coders find?", ("categories", "differences", "coders"), _inputs, _answer),
 )  # fmt: skip

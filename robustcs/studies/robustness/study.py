@@ -148,7 +148,7 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "add qrels = … to robustcs.toml or use --qrels")
     keys = ["qrels", "qrels_selection", "runs", "groups", "run_groups", "policy", "seed"]
     if project.texts or project.raw_texts:  # they determine the variation of a set for each turn
@@ -163,10 +163,10 @@ def _answer(workspace: Workspace) -> Answer:
     drops = filled_drops(workspace, [headline_measure(result.groups["metric"])], result.turns["turn"], result.fully_asked)
     result = result.changed(drops=drops)
     findings = robustness_findings(result, drops)
-    return Answer(findings, _READING, show(result), result, verdicts=verdicts(result, drops))
+    return Answer(result, show(result), findings, _READING, verdicts=verdicts(result, drops))
 
 
 QUESTIONS = (
-    Question("robustness", "How much do scores drop when questions are paraphrased?", ("measures", "turns"), _part,
-             answer=_answer),
+    Question("robustness", "How much do scores drop when questions are paraphrased?", ("measures", "turns"), 
+             _inputs, _answer),
 )  # fmt: skip

@@ -124,7 +124,7 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     varies = any(
         part.role == "qr" and (part.sample_runs or part.samples or part.rewrites) for part in project.formulations.values()
     )
@@ -137,12 +137,12 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(samples_findings(result), _READING, show(result), result)
+    return Answer(result, show(result), samples_findings(result), _READING)
 
 
 QUESTIONS = (
     Question(
-        "samples", "How much does a rewriter vary between samples?", ("samples", "sample_scores"), _part,
-        given=lambda project: any(part.sample_runs or part.samples for part in project.formulations.values()), answer=_answer
+        "samples", "How much does a rewriter vary between samples?", ("samples", "sample_scores"), _inputs, _answer,
+        given=lambda project: any(part.sample_runs or part.samples for part in project.formulations.values())
     ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Annotated
 from robustcs.documents.document import Table
 from robustcs.documents.headline import headline_of
 from robustcs.evaluation.thresholds import reachable_thresholds
+from robustcs.project.requirements import formulations_by_answers, formulations_by_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Command, Question
@@ -45,9 +46,11 @@ def _answer(workspace: Workspace) -> Answer:
     blocks = (
         replace(block, slug=f"sweep-{block.slug}") if isinstance(block, Table) else block for block in show(result, marked=cut)
     )
-    return Answer(finding(result, cut[:1]), "", tuple(blocks), result)
+    return Answer(result, tuple(blocks), finding(result, cut[:1]))
 
 
-QUESTIONS = tuple(
-    Question(section, "", ("blame",), answer=_answer, joins="sweep", texts=False) for section in ("breakdown", "answers")
+#: They continue the sections of the breakdown.
+QUESTIONS = (
+    Question("breakdown", "", ("blame",), formulations_by_rankings, _answer),
+    Question("answers", "", ("blame",), formulations_by_answers, _answer),
 )

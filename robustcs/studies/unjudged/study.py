@@ -206,7 +206,7 @@ _READING = (
 )
 
 
-def _part(project: Project) -> Project:
+def _inputs(project: Project) -> Project:
     return judged_runs(project, ("groups", "run_groups", "seed"))
 
 
@@ -222,12 +222,12 @@ def _answer(workspace: Workspace) -> Answer:
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     groups = comparable_groups(workspace.project)
     findings = unjudged_findings(result, groups)
-    return Answer(findings, _READING, show(result), result, verdicts=verdicts(result, roles, groups))
+    return Answer(result, show(result), findings, _READING, verdicts=verdicts(result, roles, groups))
 
 
 QUESTIONS = (
     Question(
         "unjudged", "How much do unjudged passages matter?",
-        ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _part, answer=_answer
+        ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _inputs, _answer
     ),
 )  # fmt: skip

@@ -102,10 +102,7 @@ def test_slices_of_one_of_many_rewriters_say_which_it_is(in_demo: Command) -> No
 
 def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
     project = read_project(demo / "robustcs.toml")
-    opening, answers = (
-        of_texts.answer(Workspace(of_scores.part(project)))
-        for of_scores, of_texts in zip(QUESTIONS[:2], QUESTIONS[2:], strict=True)
-    )
+    opening, answers = (question.answer(Workspace(question.inputs(project))) for question in QUESTIONS)
     cost = next(sentence for sentence in opening.findings if "occur in rewrites that differ from Human by" in sentence)
     assert cost.startswith("94% of the rewriter errors (correct if NDCG@3 ≥ 0.5) occur")
     assert "17 errors on 43 such turns. On these turns, the mean loss to Human is 0.303 NDCG@3 (95% CI 0.177 to 0.462)." in cost
@@ -120,5 +117,5 @@ def test_few_conversations_have_a_report_without_a_search(tmp_path: Path) -> Non
         (tmp_path / name).write_text("".join(lines))
     (tmp_path / "qr").write_text((tmp_path / "qr").read_text() + "0_1 Q0 d 2 0.5 x\n")
     project = robustcs.open_project(qrels=tmp_path / "qrels", qr=tmp_path / "qr", human=tmp_path / "human")
-    result = QUESTIONS[2].answer(Workspace(QUESTIONS[0].part(project))).result
+    result = QUESTIONS[0].answer(Workspace(QUESTIONS[0].inputs(project))).result
     assert len(result.tables["slices"]) and not len(result.tables["found_slices"])

@@ -341,7 +341,7 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
         (
             "compare runs robustcs.toml",
             2,
-            "runs has neither robustcs.toml nor .kept/state.json; name a folder with robustcs.toml",
+            "runs has neither robustcs.toml nor state.json; name a folder with robustcs.toml",
         ),
         (
             "compare state.json robustcs.toml",

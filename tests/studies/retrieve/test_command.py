@@ -325,7 +325,7 @@ def test_the_whole_experiment_in_one_command(capfd: pytest.CaptureFixture[str], 
 def test_a_report_makes_the_experiment(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     code, _, err = call(capfd, "report", "--metric", "ndcg_cut_3", "--output", "made")
     assert code == 0 and "drew 3 manual and 3 raw test sets of 70 turns" in err, err
-    rows = json.loads(Path("made/.kept/results/robustness.json").read_text())["tables"]["measures"]
+    rows = json.loads(Path("made/results/robustness.json").read_text())["tables"]["measures"]
     assert {row["set"] for row in rows} == {f"{kind}_{number}" for kind in ("manual", "raw") for number in (1, 2, 3)}
     assert rows == table(capfd, "measures", "robustness", "--metric", "ndcg_cut_3")
 
@@ -383,7 +383,7 @@ def test_a_report_leaves_out_what_cannot_be_compared(capfd: pytest.CaptureFixtur
     assert "to the sets of raw" not in Path("runs/made/report.html").read_text()
     with_raw_set(project, "original_rewritten")
     assert call(capfd, "report", "--output", "runs/made")[0] == 0
-    rows = json.loads(Path("runs/made/.kept/results/robustness.json").read_text())["tables"]["measures"]
+    rows = json.loads(Path("runs/made/results/robustness.json").read_text())["tables"]["measures"]
     assert {(row["baseline_run"], row["drop"]) for row in rows} == {("original_rewritten", 0)}
     assert "original_rewritten to the sets of raw" in Path("runs/made/report.html").read_text()
 

@@ -132,11 +132,11 @@ def test_the_report_asks_only_where_there_are_samples(demo: Path, tmp_path: Path
     project = read_project(demo / "robustcs.toml")
     assert any(part.rewrites for part in project.formulations.values() if part.role == "qr")
     with pytest.raises(robustcs.errors.UsageError, match="no rewriter has several samples"):
-        question.part(project)
+        question.inputs(project)
     texts = tmp_path / "texts.jsonl"
     texts.write_text(json.dumps({"sample_id": "1_1", "predicted_rewrite": ["a", "b"]}) + "\n")
     (tmp_path / "robustcs.toml").write_text('[formulations.qr]\nrewrites = "texts.jsonl"\n')
-    assert list(question.part(read_project(tmp_path / "robustcs.toml")).formulations) == ["qr"]
+    assert list(question.inputs(read_project(tmp_path / "robustcs.toml")).formulations) == ["qr"]
 
 
 def test_init_knows_samples_by_their_names(demo: Path, tmp_path: Path) -> None:

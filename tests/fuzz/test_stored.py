@@ -22,14 +22,11 @@ from robustcs.evaluation.holes import grades_by_pair
 from robustcs.evaluation.state import FORMAT, State, SystemState
 from robustcs.inputs.labels import JUDGMENT, read_labels
 from robustcs.inputs.qrels import read_qrels
-from robustcs.kept import sealed
 from robustcs.policy import EvaluationPolicy
 from robustcs.programs.outputs import OutputStore
-from robustcs.project.report_files import Made
 from robustcs.project.state import read_state
-from robustcs.reporting.answers import Kept, Turns
-from robustcs.reporting.store import Store
 from robustcs.retrieval.store import Ranker, RankingStore
+from robustcs.stored import sealed
 from robustcs.studies.compare.analysis import compare
 from robustcs.studies.judge.asking import ProgramJudge, Said, read_judge, write_judge
 from robustcs.studies.judge.session import Scale
@@ -82,7 +79,7 @@ def edited(random: Random, value: Any) -> Any:
         return made
     if isinstance(value, float) and random.random() < 0.5:
         return random.choice((5.7, -0.1, 1e300, value / 2))
-    return random.choice((*JSON_VALUES, [[[[[]]]]], {"is": "Table"}, {"is": "Document"}, {"is": "frozenset", "items": [{}]}))
+    return random.choice((*JSON_VALUES, [[[[[]]]]], {"is": "Table"}, {"is": "Document"}))
 
 
 # ---------------------------------------------------------------- states
@@ -182,86 +179,6 @@ def test_an_edited_score_does_not_match_the_checksum(tmp_path: Path) -> None:
     path.write_text(json.dumps(content | {"format": "robustcs state 1"}), "utf-8")
     with pytest.raises(InputError, match="its format is 'robustcs state 1', not 'robustcs state 2'; run robustcs report again"):
         read_state(path)
-
-
-# ---------------------------------------------------------------- answers
-
-
-COLUMN = {"is": "Column", "title": "n", "align": "right", "group": ""}
-TABLE = {
-    "is": "Table", "slug": "t", "caption": "c", "columns": [COLUMN], "rows": [["0.25"]], "note": "",
-    "rules": {"is": "frozenset", "items": [1]}, "of": "", "hint": "", "asked": False,
-}  # fmt: skip
-ANSWER = {
-    "findings": ["A loses 0.25."], "reading": "", "overview": [], "blocks": [[TABLE, 1]], "policy": "p", "skipped": [],
-    "notes": [["n", "k", [["a", "1 turn"]]]], "inputs": [{"role": "run", "path": "a", "sha256": None, "rows": 5}],
-    "limits": [], "shared": [{"is": "Limit", "subjects": ["drop"], "reason": "r", "bars": False}],
-    "rows": {"a-t": '[{"value": 0.25}]'},
-    "files": {"results/a.json": '{"t": \0a-t\0}', "figures/a.pdf": {"base64": "JVBERg=="}},
-    "verdicts": [{"is": "Verdict", "number": "25%", "interval": "", "text": "t", "basis": "b", "weight": 0.5, "tone": "",
-                  "about": "", "subject": "drop", "caveat": "", "barred": False}],
-}  # fmt: skip
-KEPT: dict[str, tuple[Any, Any]] = {
-    "breakdown": (ANSWER, Kept),
-    "turns": ({"cards": {"turns": [{"turn": "1_1", "scores": [[0.25]]}]}, "inputs": []}, Turns),
-    "state": ('{"format": 0.25}', str),
-    "report": (
-        {"files": {"report.html": "0a"}, "kept": {"turns.json": "0b"}, "inputs": {"qrels.txt": "0c"}, "lacking": []},
-        Made,
-    ),
-}
-
-
-@pytest.mark.parametrize("cases", CASES)
-def test_a_kept_answer_is_found_as_it_was_or_not_at_all(cases: int, tmp_path: Path) -> None:
-    random, told = Random(cases), []
-    store, lost = Store(tmp_path, tell=told.append), 0
-    for name, (value, shape) in KEPT.items():
-        kept = store.keep(name, 1, json.dumps(value), shape)
-        [path] = tmp_path.glob(f"{name}-*.json")
-        whole = path.read_bytes()
-        assert store.find(name, 1, shape) == kept and len(told) == lost
-        for case in range(cases // len(KEPT) + 1):
-            path.write_bytes(damaged(random, whole))
-            with ends():
-                found = store.find(name, 1, shape)
-            assert found in (None, kept), (name, case)
-            lost += found is None
-        path.write_bytes(whole)
-    assert len(told) == lost > 0.8 * cases and all("damaged or edited; this result is computed again" in one for one in told)
-
-
-@pytest.mark.parametrize("cases", CASES)
-def test_a_kept_answer_with_a_checksum_made_again_has_its_types(cases: int, tmp_path: Path) -> None:
-    random, store = Random(cases), Store(tmp_path)
-    store.keep("breakdown", 1, json.dumps(ANSWER), Kept)
-    [path] = tmp_path.glob("*.json")
-    form, lost = json.loads(path.read_text())["format"], 0
-    for _ in range(cases):
-        path.write_text(json.dumps(sealed(form, {"value": json.dumps(edited(random, ANSWER))})))
-        with ends():
-            found = store.find("breakdown", 1, Kept)
-        lost += found is None
-        assert found is None or ([kind.__name__ for kind in map(type, found["verdicts"])] in (["Verdict"], []))
-    assert lost > 0.4 * cases
-
-
-@pytest.mark.parametrize("name", ["../x", "/etc/x", "tables/../../x", "results/a/b", ""])
-def test_a_kept_answer_names_no_file_outside_the_report(name: str, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    with pytest.raises(ValueError, match="not those"):
-        store.keep("breakdown", 1, json.dumps({**ANSWER, "files": {name: "x"}}), Kept)
-    assert store.find("breakdown", 1, Kept) is None
-
-
-def test_another_answer_is_no_answer(tmp_path: Path) -> None:
-    store, told = Store(tmp_path), []
-    store.keep("a", 1, '"one"', str)
-    store.keep("a", 2, '"two"', str)
-    first, second = sorted(tmp_path.glob("*.json"))
-    first.write_bytes(second.read_bytes())
-    store.tell = told.append
-    assert {store.find("a", key, str) for key in (1, 2)} in ({None, "one"}, {None, "two"}) and len(told) == 1
 
 
 # ---------------------------------------------------------------- judges
