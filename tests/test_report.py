@@ -43,6 +43,7 @@ from robustcs.project.reading import read_project
 from robustcs.reporting.build import Report, make_report
 from robustcs.reporting.names import Names
 from robustcs.studies.registry import questions
+from robustcs.wording import Note, merged
 from tests.documents.conftest import HOSTILE, every_block, pdf_words
 from tests.documents.hostile_project import write_hostile_project
 from tests.numbers import unexplained
@@ -340,6 +341,11 @@ def test_only_names_of_files_lose_their_folder(folder: str) -> None:
         f"a: 2 rows; see runs/b.trec, runs/b.trec:text. {kept}"
     )
     assert Names(Path(folder)).hide(kept) == Names(Path()).hide(kept) == kept
+
+
+def test_notes_without_their_folder_still_merge() -> None:
+    notes = [Note.of(f"/w/{name}", "2 rows", "skipped") for name in ("a", "b")]
+    assert merged(Names(Path("/w")).hide(tuple(notes))) == ("a (2 rows), b (2 rows): skipped",)
 
 
 def test_every_result_table_and_figure_has_its_files(report: Report) -> None:
