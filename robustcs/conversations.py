@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal
 
 from robustcs.wording import counted
@@ -169,6 +170,7 @@ class Conversations:
         return _parsed(turn, self.any_form) or (turn, None)
 
 
+@lru_cache(maxsize=1 << 14)  # each decision looks at every turn several times
 def _parsed(turn: str, any_form: bool = False) -> tuple[str, int | None] | None:
     """Return conversation and place of an id in one of the known forms, or in any form that ends in a number."""
     found = _FORMS.fullmatch(turn) or (_OTHER.fullmatch(turn) if any_form else None)

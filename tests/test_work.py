@@ -18,8 +18,10 @@ from rouge_score.tokenize import tokenize
 
 from robustcs.cli.main import run
 from robustcs.evaluation import measures
+from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs import files
 from robustcs.inputs.ids import Ids
+from robustcs.project import reader
 from robustcs.similarity import rouge_bleu as rouge
 from robustcs.statistics.sign_flip import Subsets, paired_tests
 
@@ -44,8 +46,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def call(folder: Path, command: str, capfd: pytest.CaptureFixture[str], *more: str) -> None:
-    given = [command, "--config", os.devnull, "--qrels", str(folder / "qrels.txt"), "--metric", "ndcg_cut_3", *more]
+def call(folder: Path, command: str, capfd: pytest.CaptureFixture[str], *more: str, config: str = os.devnull) -> None:
+    given = [command, "--config", config, "--qrels", str(folder / "qrels.txt"), "--metric", "ndcg_cut_3", *more]
     for role, number in ROLES.items():
         given += [role, str(folder / f"{number}.trec")]
     code = run(given)
@@ -68,6 +70,16 @@ def test_a_file_is_read_for_its_rows_and_its_checksum(folder: Path, capfd: pytes
     shares = {path.name: read[str(path)] / path.stat().st_size for path in map(Path, read) if path.stat().st_size}
     assert set(shares) == {"qrels.txt", "1.trec", "2.trec", "3.trec"}
     assert all(1 <= share < 2.7 for share in shares.values()), shares
+
+
+def test_with_a_collection_evaluate_reads_runs_as_often(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The top passages whose texts are compared come from the same reading as the scores."""
+    (folder / "collection.jsonl").write_text('{"id": "1", "contents": "A text."}\n')
+    (folder / "collection.toml").write_text('collection = "collection.jsonl"\n')
+    read: list[str] = []
+    with mock.patch.object(reader, "rank_run", lambda run, policy: read.append(run.name) or rank_run(run, policy)):
+        call(folder, "evaluate", capfd, config=str(folder / "collection.toml"))
+    assert len(read) == len(ROLES)
 
 
 @pytest.mark.parametrize(
@@ -140,13 +152,13 @@ HEAVY = {
 _SCIPY = "pandas scipy numpy.f2py"  # scipy.special imports numpy.f2py
 #: Command line → largest number of imported modules of the package (each costs some milliseconds), and heavy libraries.
 IMPORTS = {
-    "--help": (25, ""), "evaluate --table measures": (90, ""), "evaluate --table measures --format csv": (89, ""),
-    "sweep": (82, ""), "breakdown --table bins": (115, ""), "unjudged --table rates": (116, ""), "check": (255, ""),
-    "breakdown": (115, _SCIPY), "components": (99, ""), "correlate": (111, f"{_SCIPY} rouge_score"),
-    "review": (149, _SCIPY), "evaluate": (90, "pandas"), "samples": (96, ""), "unjudged": (116, "pandas"),
-    "augment": (115, _SCIPY), "audit": (104, "pandas"), "robustness": (138, _SCIPY), "judge --list": (115, _SCIPY),
-    "paraphrase": (101, "pandas"), "testsets": (91, "pandas"), "diversity": (106, "pandas rouge_score sacrebleu"),
-    "answers": (113, "pandas"), "clariq": (93, _SCIPY), "agreement": (100, _SCIPY), "crowd": (100, "pandas"),
+    "--help": (25, ""), "evaluate --table measures": (98, ""), "evaluate --table measures --format csv": (97, ""),
+    "sweep": (86, ""), "breakdown --table bins": (119, ""), "unjudged --table rates": (119, ""), "check": (260, ""),
+    "breakdown": (119, _SCIPY), "components": (102, ""), "correlate": (115, f"{_SCIPY} rouge_score"),
+    "review": (153, _SCIPY), "evaluate": (98, "pandas"), "samples": (99, ""), "unjudged": (119, "pandas"),
+    "augment": (119, _SCIPY), "audit": (108, "pandas"), "robustness": (142, _SCIPY), "judge --list": (119, _SCIPY),
+    "paraphrase": (105, "pandas"), "testsets": (95, "pandas"), "diversity": (110, "pandas rouge_score sacrebleu"),
+    "answers": (117, "pandas"), "clariq": (96, _SCIPY), "agreement": (104, _SCIPY), "crowd": (104, "pandas"),
 }  # fmt: skip
 
 

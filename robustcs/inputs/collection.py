@@ -12,11 +12,8 @@ from itertools import chain
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs import mtrag
-from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import add_not_json
-from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.text import filled_lines, first_record, parse_json
 
 #: The id of a line that begins with it; lines of unwanted passages are not parsed.
@@ -24,6 +21,9 @@ _LEADING_ID = re.compile(r'\s*\{\s*"(?:_?id|docid|docno|pid)"\s*:\s*"([^"\\]*)"\
 
 _ID_NAMES = ("id", "_id", "docid", "docno", "doc_id", "pid", "passage_id")
 _TEXT_NAMES = ("contents", "text", "segment", "passage", "body")
+
+#: Fields that no other kind of file has.
+_PYSERINI = {"id", "contents"}
 
 #: Advice in messages about other formats.
 FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'
@@ -118,12 +118,18 @@ def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[st
 
 def passages(path: StrPath, wanted: frozenset[str] | None, problems: ProblemList) -> Iterator[tuple[int, str, str]]:
     """Yield line number, id and raw text of the ``wanted`` passages (None: all); problems go to ``problems``."""
-    refuse_other_kinds(path, "collection")
-    if mtrag.has_tasks(first_record(path) or {}):
-        found = mtrag.passages(json_records(path, problems))
-    else:
-        lines, jsonl = passage_lines(path)
-        found = _json_passages(lines, wanted, problems) if jsonl else _table_passages(lines, problems)
+    record = first_record(path) or {}
+    if record.keys() != _PYSERINI:
+        # imported only for files that may be of another kind
+        from robustcs.inputs import mtrag
+        from robustcs.inputs.sniff import refuse_other_kinds
+
+        refuse_other_kinds(path, "collection")
+        if mtrag.has_tasks(record):
+            found = mtrag.passages(mtrag.json_records(path, problems))
+            return (one for one in found if wanted is None or one[1] in wanted)
+    lines, jsonl = passage_lines(path)
+    found = _json_passages(lines, wanted, problems) if jsonl else _table_passages(lines, problems)
     return (one for one in found if wanted is None or one[1] in wanted)
 
 

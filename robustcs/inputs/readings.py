@@ -57,8 +57,14 @@ _rows = 0
 
 @contextmanager
 def reading_once() -> Iterator[None]:
-    """Keep what :func:`read_once` reads, for work that needs the same files several times, such as a report."""
+    """Keep what :func:`read_once` reads, for work that needs the same files several times, such as a report.
+
+    Within another call, that one keeps them.
+    """
     global _read, _rows
+    if _read is not None:
+        yield
+        return
     _read, _rows = {}, 0
     try:
         yield

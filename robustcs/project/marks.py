@@ -25,8 +25,6 @@ Mark = tuple[str, ...]
 
 def marks_in(text: str) -> tuple[Mark, ...]:
     """Return the path of each marked key of a project file, in the order of its lines."""
-    if not _MARKED.search(text):
-        return ()
     marked = {number for number, line in enumerate(text.split("\n"), 1) if _MARKED.search(line)}
     keys: dict[int, Mark] = {}
     for path, number in key_lines(text).items():

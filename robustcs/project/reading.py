@@ -20,7 +20,7 @@ from robustcs.inputs.text import read_text
 from robustcs.overwrite_guard import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of
-from robustcs.project.marks import marks_in
+from robustcs.project.marks import MARK, marks_in
 from robustcs.project.model import (
     FORMULATION_FILES,
     STUDY_TABLES,
@@ -151,7 +151,7 @@ class _Reader:
                 found[name] = kind(**self._values(self._table(data, name, _keys(kind)), name))
         if "retrieval" in values:
             found["retrieval"] = self._retrieval(self._table(data, "retrieval", _keys(RetrievalSettings)))
-        return Project(**found, marks=marks_in(self.text))
+        return Project(**found, marks=marks_in(self.text) if MARK in self.text else ())
 
     def _qrels(self, table: _Table) -> dict[str, Any]:
         """Return the values of ``[qrels]`` with file, selection and source."""

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
 from robustcs.documents.words import whole_percent
 from robustcs.errors import InputError
-from robustcs.evaluation.collection_fit import DEPTH, MOST, CollectionFit, collection_fit, some_rankings
-from robustcs.inputs.collection import read_text_checksums
 from robustcs.inputs.columns import plain_chunks
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.qrels import FAR, Qrels
@@ -32,6 +30,7 @@ from robustcs.statistics.units import units_of
 from robustcs.wording import counted, listed, system_name
 
 if TYPE_CHECKING:
+    from robustcs.evaluation.collection_fit import CollectionFit
     from robustcs.project.reader import Inputs
 
 #: Names of models in file names: ``qrels-gpt4o.txt``.
@@ -144,6 +143,10 @@ def fit_of(inputs: Inputs, runs: Mapping[str, tuple[str, Path]]) -> CollectionFi
     path = inputs.project.collection
     if path is None or not inputs.project.qrels or not runs:
         return None
+    # imported only for projects with a collection
+    from robustcs.evaluation.collection_fit import collection_fit, some_rankings
+    from robustcs.inputs.collection import read_text_checksums
+
     found = dict(zip(runs, inputs.per_run(list(runs.values()), some_rankings), strict=True))
     judged = [(turn, passage) for turn, passage, _ in inputs.qrels.rows()]
     tops, retrieved = {name: top for name, (top, _) in found.items()}, set().union(*(some for _, some in found.values()))
@@ -160,6 +163,8 @@ def fit_of(inputs: Inputs, runs: Mapping[str, tuple[str, Path]]) -> CollectionFi
 
 def misfits(fit: CollectionFit) -> tuple[str, ...]:
     """Return in words what does not fit; empty if all fits."""
+    from robustcs.evaluation.collection_fit import DEPTH, MOST
+
     top = fit.tops[fit.worst]
     said = []
     if fit.share > MOST:

@@ -6,12 +6,11 @@ import os
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustcs.errors import InputError, Problem, UsageError
-from robustcs.evaluation.collection_fit import CollectionFit
 from robustcs.evaluation.measure import ANSWER_FAMILIES, averaged, parse_measure
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.turns import expected_of, notes_on
@@ -38,6 +37,9 @@ from robustcs.studies.check.readiness import Readiness
 from robustcs.studies.check.survey import Survey
 from robustcs.studies.study import FORMULATIONS, Call, Command
 from robustcs.wording import counted, some_of, told_once, verb
+
+if TYPE_CHECKING:
+    from robustcs.evaluation.collection_fit import CollectionFit
 
 #: Measure by which Human and Original are compared.
 _MEASURE = parse_measure("ndcg_cut_3")

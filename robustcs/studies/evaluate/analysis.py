@@ -10,12 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustcs.errors import refuse_unknown
-from robustcs.evaluation.collection_fit import CollectionFit
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import TurnScores, score_of_run
 from robustcs.evaluation.missing_scores import Bounded, MissingScores, bounded_comparisons
@@ -36,12 +35,15 @@ from robustcs.statistics.columns import (
     units_needed,
     within_margin,
 )
-from robustcs.statistics.estimate import joined
+from robustcs.statistics.estimate import Tested, joined
 from robustcs.statistics.families import Family, letters_of, max_t_family
 from robustcs.statistics.means import is_binary, score_estimates
 from robustcs.statistics.units import Units
 from robustcs.studies.evaluate.missing import common_turns, missing_notes
 from robustcs.wording import counted, system_name
+
+if TYPE_CHECKING:
+    from robustcs.evaluation.collection_fit import CollectionFit
 
 #: Positions of two systems.
 Pair = tuple[int, int]
@@ -56,6 +58,9 @@ class Evaluation(Result):
 
     families
         Measure → the family of its pairs.
+    compared
+        Measure → the compared systems → the test of their difference with its adjusted p, as in the table of pairs. That table
+        takes longer to compute, because of the effect sizes.
     margin
         Systems are equivalent if their difference is within ± this margin; None without a test of equivalence.
     tried
@@ -129,6 +134,7 @@ class Evaluation(Result):
     )  # fmt: skip
 
     families: Mapping[str, Family]
+    compared: Mapping[str, Mapping[tuple[str, str], Tested]]
     baseline: str | None
     margin: float | None
     tried: Mapping[str, int] = field(default_factory=dict)
@@ -215,11 +221,13 @@ def evaluate(
         means += _means(metric, names, values, units, bounded[metric], corrected, equal, missing, evaluated)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *unscored))
     found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
-    return Evaluation(units.stated(evaluated), families, baseline, margin, tried, unordered=unordered, content={
+    told = {metric: _tests(names, tested[metric], one) for metric, one in pairs.items()}
+    return Evaluation(units.stated(evaluated), families, told, baseline, margin, tried, unordered=unordered, content={
         "measures": Evaluation.measures.rows(means),
         "pairs": lambda: _pairs(names, pairs, tested, units, margin, evaluated, bounds),
         "slices": lambda: _slice_means(averaged, bounded, slicings, units, seed),
-        "found_slices": found, "fit": _fit(fit) if fit and not fit.fits else [], "turns": lambda: _turns(scores),
+        "found_slices": found, "fit": Evaluation.fit.rows(_fit(fit) if fit and not fit.fits else ()),
+        "turns": lambda: _turns(scores),
     })  # fmt: skip
 
 
@@ -245,6 +253,12 @@ def _alike(values: np.ndarray) -> list[int]:
     """Return for each system the first one with the same score on every turn; ``values``: float[systems, turns]."""
     first: dict[bytes, int] = {}
     return [first.setdefault(row.tobytes(), place) for place, row in enumerate(values + 0.0)]
+
+
+def _tests(names: Sequence[str], compared: Sequence[Pair], found: Comparisons) -> dict[tuple[str, str], Tested]:
+    """Return the tests of pairs by the names of their systems, with the adjusted p."""
+    adjusted = zip(compared, found.tests, found.corrected, strict=True)
+    return {(names[first], names[second]): replace(test, p=p) for (first, second), test, p in adjusted}
 
 
 def _pairs(

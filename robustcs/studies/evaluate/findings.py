@@ -9,7 +9,7 @@ from typing import Any
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import listed, measure_label, number, number_interval, system_in_words
-from robustcs.statistics.estimate import p_text
+from robustcs.statistics.estimate import Tested, p_text
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation, means_of
 from robustcs.studies.evaluate.missing import missing_first, order_is_open
 from robustcs.wording import counted, some_of, verb
@@ -48,8 +48,7 @@ class _Compared:
     def __init__(self, result: Evaluation, metric: str):
         self.result, self.metric, self.label = result, metric, measure_label(metric)
         self.rows = result.rows("measures", metric=metric)
-        pairs = result.pairs[result.pairs["metric"] == metric]
-        self.pairs = {(row.first, row.second): row for row in pairs.itertuples()}
+        self.pairs = result.compared.get(metric, {})
         groups: dict[str, list[Any]] = {}
         for row in self.rows:
             groups.setdefault(row.equal or row.system, []).append(row)
@@ -81,8 +80,8 @@ class _Compared:
         said = f"{said} mean {self.label} is {each}"
         told, between = number(best.value, 3), ""
         if len(others) == 1 and (found := self._against([best], others)):
-            row, sign = found
-            told, low, high = number(abs(row.difference), 3), *sorted((sign * row.ci_low, sign * row.ci_high))
+            test, sign = found
+            told, low, high = number(abs(test.value), 3), *sorted((sign * test.low, sign * test.high))
             said, between = f"{said}, difference {told}", number_interval(low, high).strip("–")
         said = f"{said}; the missing scores could change which mean is highest"
         return Verdict(told, between, said, counted(best.turns, "turn"), _WEIGHT, "correct")
@@ -101,8 +100,8 @@ class _Compared:
         tested = [one for one in tested if not self._few(one[0])] or tested[:1]
         if self._few(tested[0][0]):
             return self._difference(*tested[0], "", "")
-        apart = [one for one in tested if one[1].p_corrected <= ALPHA]
-        ties = [name for group, row, _ in tested if not row.p_corrected <= ALPHA for name in self._names(group)]
+        apart = [one for one in tested if one[1].p <= ALPHA]
+        ties = [name for group, test, _ in tested if not test.p <= ALPHA for name in self._names(group)]
         if len(others) == 1:
             return self._difference(*tested[0], "", "")
         rest = f"; not ranked: {'; '.join(left_out)}" if left_out else ""
@@ -118,9 +117,9 @@ class _Compared:
     def further(self) -> tuple[str, ...]:
         same = [group for group in self.groups if len(group) > 1]
         said = [f"{self._equal(group).text}." for group in same if len(self.groups) > 1]
-        full = [row for (first, second), row in self.pairs.items() if not {first, second} & self.result.evaluated.few.keys()]
+        full = [test for pair, test in self.pairs.items() if not self.result.evaluated.few.keys() & {*pair}]
         if len(full) > 1:
-            apart = [abs(row.difference) for row in full if row.p_corrected <= ALPHA]
+            apart = [abs(test.value) for test in full if test.p <= ALPHA]
             smallest = f"; the smallest of these differences is {number(min(apart), 3)}" if apart else ""
             differ = f"{len(apart) or 'none'} {verb(len(apart) or 1, 'differs', 'differ')} significantly in {self.label}"
             tested = f"adjusted p ≤ {ALPHA:g}, {self.result.families[self.metric].describe('pair')}"
@@ -139,7 +138,7 @@ class _Compared:
             return system_in_words(group[0].system, self.result.evaluated, then)
         return f"{listed(self._names(group))}, which have equal scores{then and f',{then}'}"
 
-    def _against(self, best: Sequence[Any], other: Sequence[Any]) -> tuple[Any, int] | None:
+    def _against(self, best: Sequence[Any], other: Sequence[Any]) -> tuple[Tested, int] | None:
         """Return the test of two groups, and 1 or −1 as its difference is that of the best or of the other; None without."""
         for one in best:
             for two in other:
@@ -148,14 +147,14 @@ class _Compared:
                         return self.pairs[pair], sign
         return None
 
-    def _difference(self, other: Sequence[Any], row: Any, sign: int, which: str, more: str) -> Verdict:
+    def _difference(self, other: Sequence[Any], test: Tested, sign: int, which: str, more: str) -> Verdict:
         """Return the comparison of the best system with another one; ``which``: its apposition, ``more``: a further clause."""
         best, family = self.groups[0], self.result.families[self.metric]
-        size, several = number(abs(row.difference), 3), len(self.pairs) > 1
-        low, high = sorted((sign * row.ci_low, sign * row.ci_high)) if row.ci_low == row.ci_low else (row.ci_low, row.ci_high)
-        p = f"adjusted {p_text(row.p_corrected)}, {family.describe('pair')}" if several else p_text(row.p_corrected)
+        size, several = number(abs(test.value), 3), len(self.pairs) > 1
+        low, high = sorted((sign * test.low, sign * test.high)) if test.low == test.low else (test.low, test.high)
+        p = f"adjusted {p_text(test.p)}, {family.describe('pair')}" if several else p_text(test.p)
         over = "" if self.result.evaluated.own_turns else f"; {counted(best[0].turns, 'turn')}"
-        if row.p_corrected <= ALPHA:
+        if test.p <= ALPHA:
             scores = " scores" if len(best) == 1 else " score"
             said = f"{self._subject(best, scores)} {size} {self.label} higher than {self._subject(other)}{which}{more}"
         else:

@@ -98,9 +98,8 @@ def _apart(result: Evaluation, metric: str) -> str:
     Pairs with a system that answers less than half of the turns are not counted; empty if there are no others.
     """
     family, few = result.families[metric], result.evaluated.few
-    pairs = _part(result.pairs, metric)
-    pairs = pairs[~(pairs["first"].isin(few) | pairs["second"].isin(few))] if few else pairs
-    told = int((pairs["p_corrected"] <= ALPHA).sum())
+    pairs = [test for pair, test in result.compared.get(metric, {}).items() if not few.keys() & {*pair}]
+    told = sum(test.p <= ALPHA for test in pairs)
     return (
         f" Of {counted(len(pairs), 'pair')} of systems, {told or 'none'} {verb(told or 1, 'differs', 'differ')} significantly"
         f" (adjusted p ≤ {ALPHA:g}, {family.describe('pair')})."

@@ -169,6 +169,16 @@ def test_identical_and_sparse_pairs_are_said_not_claimed() -> None:
     assert "no turn accounts for more than 30% of the spread" in table.note
 
 
+def test_the_tests_behind_sentences_are_those_of_the_table_of_pairs() -> None:
+    scores, turns = drawn(4, 12, 2)
+    found = make(scores, turns)
+    table = [(row.metric, row.first, row.second, row.difference, row.ci_low, row.ci_high, row.p_corrected)
+             for row in found.pairs.itertuples()]  # fmt: skip
+    told = [(metric, *pair, test.value, test.low, test.high, test.p)
+            for metric, own in found.compared.items() for pair, test in own.items()]  # fmt: skip
+    assert table == told and any(row.p != row.p_corrected for row in found.pairs.itertuples())
+
+
 @pytest.mark.parametrize(
     ("needed", "text"),
     [((16, 8, 90), "16 (8–90)"), ((1600, 8, None), "1,600 (≥ 8)"), ((16, None, None), "16"), ((None, None, None), "–")],

@@ -1,4 +1,4 @@
-"""Sentences about systems, on hand-made tables: a swapped sign, a raw p, another measure or another denominator fails."""
+"""Sentences about systems, on hand-made tables: a swapped sign, another measure or another denominator fails."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from robustcs.studies.evaluate.analysis import Evaluation, evaluate
 from robustcs.studies.evaluate.findings import evaluate_findings, verdicts
 from robustcs.studies.evaluate.show import show
 
-#: (first, second) → difference, p, adjusted p.
-Tests = Mapping[tuple[str, str], tuple[float, float, float]]
+#: (first, second) → difference, adjusted p.
+Tests = Mapping[tuple[str, str], tuple[float, float]]
 TESTS: Tests = {
-    ("low", "top"): (-0.30, 0.001, 0.010), ("low", "mid"): (-0.25, 0.002, 0.050), ("low", "near"): (-0.20, 0.010, 0.051),
-    ("top", "mid"): (0.05, 0.001, 0.030), ("top", "near"): (0.10, 0.040, 0.200), ("mid", "near"): (0.05, 0.500, 0.900),
+    ("low", "top"): (-0.30, 0.010), ("low", "mid"): (-0.25, 0.050), ("low", "near"): (-0.20, 0.051),
+    ("top", "mid"): (0.05, 0.030), ("top", "near"): (0.10, 0.200), ("mid", "near"): (0.05, 0.900),
 }  # fmt: skip
 MEANS = {"low": 0.2, "top": 0.5, "mid": 0.45, "near": 0.4}
 TURNS = [f"{place}_1" for place in range(8)]
@@ -43,19 +43,26 @@ def of(means: Mapping[str, float], baseline: str | None = None, **evaluated: Any
 def told(
     tests: Tests = TESTS, other: float = 0.001, baseline: str | None = None, ends: float = np.nan, **evaluated: Any
 ) -> Evaluation:
-    """Four systems by NDCG@3 with these tests; by MAP every pair has the p ``other`` and the difference is 0.009.
+    """Four systems by NDCG@3 with these tests; by MAP every pair has the adjusted p ``other`` and the difference is 0.009.
 
     ``ends``: distance of the limits of each interval from the difference.
     """
     result = of(MEANS, baseline, **evaluated)
-    pairs = result.pairs.copy()
-    for place, row in pairs.iterrows():
-        values = tests[row["first"], row["second"]] if row["metric"] == "ndcg_cut_3" else (0.009, other, other)
-        pairs.loc[place, ["difference", "p", "p_corrected"]] = values
-        pairs.loc[place, ["ci_low", "ci_high"]] = values[0] - ends, values[0] + 2 * ends
-    families = {name: Family(own["p_corrected"].to_numpy(), 0.001, "") for name, own in pairs.groupby("metric", sort=False)}
-    # a sentence takes the rows of its measure wherever they stand
-    return result.changed(pairs=pairs.sample(frac=1, random_state=1).reset_index(drop=True), families=families)
+    compared = {}
+    for metric, own in result.compared.items():
+        values = {pair: tests[pair] if metric == "ndcg_cut_3" else (0.009, other) for pair in own}
+        compared[metric] = {
+            pair: replace(own[pair], value=value, low=value - ends, high=value + 2 * ends, p=p)
+            for pair, (value, p) in values.items()
+        }
+    families = {name: Family(np.array([test.p for test in own.values()]), 0.001, "") for name, own in compared.items()}
+    return result.changed(compared=compared, families=families)
+
+
+def with_tests(result: Evaluation, **changes: Any) -> Evaluation:
+    """Change the tests of all pairs by NDCG@3."""
+    own = {pair: replace(test, **changes) for pair, test in result.compared["ndcg_cut_3"].items()}
+    return result.changed(compared={**result.compared, "ndcg_cut_3": own})
 
 
 def only(result: Evaluation) -> str:
@@ -64,16 +71,15 @@ def only(result: Evaluation) -> str:
 
 
 def all_at(p: float) -> Tests:
-    return {pair: (one, 0.04, p) for pair, (one, _, _) in TESTS.items()}
+    return {pair: (one, p) for pair, (one, _) in TESTS.items()}
 
 
 def test_of_two_systems_the_claim_is_the_comparison() -> None:
-    pair = [{"metric": "ndcg_cut_3", "difference": -0.164, "ci_low": -0.25, "ci_high": -0.07, "p": 0.9, "p_corrected": 0.003}]
     two = of({"A": 0.3, "B": 0.464})
     assert [*two.pairs["first"]] == ["A", "A"]  # the difference is A − B
-    shown = two.changed(pairs=two.pairs.assign(**pair[0])[:1])
+    shown = with_tests(two, value=-0.164, low=-0.25, high=-0.07, p=0.003)
     assert only(shown) == "B scores 0.164 NDCG@3 higher than A (95% CI 0.070 to 0.250; p = 0.003; 8 turns)."
-    open_ = two.changed(pairs=two.pairs.assign(**pair[0] | {"p_corrected": 0.0501, "ci_high": 0.02})[:1])
+    open_ = with_tests(shown, p=0.0501, high=0.02)
     assert only(open_) == (
         "The data do not show whether B or A scores higher (difference 0.164 NDCG@3; 95% CI −0.020 to 0.250; p = 0.050;"
         " 8 turns)."
@@ -88,7 +94,7 @@ def test_the_best_is_compared_with_the_best_that_it_does_not_tie_with() -> None:
         " adjusted p = 0.030, max-T over 6 pairs; 8 turns); top ties with 1 system (near)."
     )
     # (low, top) is low − top: its interval is turned
-    tied = told({**TESTS, ("top", "mid"): (0.05, 0.001, 0.06)}, ends=0.01)
+    tied = told({**TESTS, ("top", "mid"): (0.05, 0.06)}, ends=0.01)
     assert only(tied) == (
         "top scores 0.300 NDCG@3 higher than low, the only system that scores significantly lower (95% CI 0.280 to 0.310;"
         " adjusted p = 0.010, max-T over 6 pairs; 8 turns); top ties with 2 systems (mid, near)."
@@ -119,21 +125,20 @@ def test_none_and_all() -> None:
 
 def test_a_claim_names_ten_of_many_systems() -> None:
     many = of({"best": 0.9, **{f"s{place}": 0.8 - place / 100 for place in range(12)}})
-    pairs = many.pairs.assign(p_corrected=0.9)
-    assert only(many.changed(pairs=pairs)).endswith("; best ties with 12 systems (s0, s1, s2, s3, s4, s5, s6, s7, s8, s9 …).")
+    assert only(with_tests(many, p=0.9)).endswith("; best ties with 12 systems (s0, s1, s2, s3, s4, s5, s6, s7, s8, s9 …).")
 
 
 def test_with_a_baseline_the_best_is_compared_with_it() -> None:
-    tests = {(name, "low"): (MEANS[name] - 0.2, 0.001, 0.001) for name in MEANS if name != "low"}
+    tests = {(name, "low"): (MEANS[name] - 0.2, 0.001) for name in MEANS if name != "low"}
     assert only(told(tests, baseline="low")).startswith(
         "top scores 0.300 NDCG@3 higher than low, the baseline (adjusted p = 0.00"
     )
-    tests = {(name, "top"): (MEANS[name] - 0.5, 0.001, 0.001) for name in MEANS if name != "top"}
+    tests = {(name, "top"): (MEANS[name] - 0.5, 0.001) for name in MEANS if name != "top"}
     assert only(told(tests, baseline="top")).startswith("top scores 0.050 NDCG@3 higher than mid, the best of 3 others, which")
 
 
 def test_pairs_without_the_best_system_say_nothing_of_it() -> None:
-    tests = {pair: (one, 0.001, 0.9 if "top" in pair else 0.001) for pair, (one, _, _) in TESTS.items()}
+    tests = {pair: (one, 0.9 if "top" in pair else 0.001) for pair, (one, _) in TESTS.items()}
     assert only(told(tests)).endswith("; top ties with 3 systems (mid, near, low).")
 
 
@@ -179,17 +184,16 @@ def test_equal_systems_are_named_and_not_compared() -> None:
     assert only(same.changed(measures=other)) == "a and b have equal NDCG@3 on all 8 turns (mean NDCG@3 0.500)."
     # they are one in a comparison
     three = of({"a": 0.5, "c": 0.2, "b": 0.5})
-    tested = three.changed(pairs=three.pairs.assign(p_corrected=0.01))
-    assert only(tested).startswith("a and b, which have equal scores, score 0.300 NDCG@3 higher than c (95% CI 0.300 to 0.300")
+    apart = with_tests(three, p=0.01)
+    assert only(apart).startswith("a and b, which have equal scores, score 0.300 NDCG@3 higher than c (95% CI 0.300 to 0.300")
     assert [*three.pairs["first"], *three.pairs["second"]] == ["a", "c", "a", "c", "c", "b", "c", "b"]
-    assert evaluate_findings(tested)[0] == "a and b have equal scores on all 8 turns."
+    assert evaluate_findings(apart)[0] == "a and b have equal scores on all 8 turns."
 
 
 def test_a_system_that_answers_less_than_half_is_named_so_and_has_no_letter() -> None:
     two = of({"full": 0.9, "x": 0.1}, few={"x": 1})
-    pairs = two.pairs.assign(p_corrected=0.01)
-    assert only(two.changed(pairs=pairs)).startswith("full scores 0.800 NDCG@3 higher than x, which answers 1 of 8 turns (")
-    assert only(two.changed(pairs=pairs.assign(p_corrected=0.2))).startswith(
+    assert only(with_tests(two, p=0.01)).startswith("full scores 0.800 NDCG@3 higher than x, which answers 1 of 8 turns (")
+    assert only(with_tests(two, p=0.2)).startswith(
         "The data do not show whether full or x, which answers 1 of 8 turns, scores higher (difference 0.800 NDCG@3;"
     )
     assert set(two.measures["letters"]) == {""}
