@@ -63,10 +63,16 @@ def system_in_words(name: str, evaluated: Evaluated, then: str = "") -> str:
     return said + then
 
 
-def where_few(names: Iterable[str], evaluated: Evaluated, end: str = "") -> str:
-    """Return ``, where x answers 1 of 70 turns`` and ``end`` if some of these systems answer less than half of the turns."""
+def few_answers(names: Iterable[str], evaluated: Evaluated) -> str:
+    """Return ``x answers 1 of 70 turns`` if some of these systems answer less than half of the turns, else an empty text."""
     few = [f"{system_name(name)} answers {evaluated.few[name]}" for name in dict.fromkeys(names) if name in evaluated.few]
-    return f", where {listed(few)} of {counted(evaluated.turns, 'turn')}{end}" if few else ""
+    return f"{listed(few)} of {counted(evaluated.turns, 'turn')}" if few else ""
+
+
+def in_brackets(*texts: str) -> str:
+    """Return `` (a; b)`` for the texts that are not empty; an empty text if there are none."""
+    some = "; ".join(filter(None, texts))
+    return some and f" ({some})"
 
 
 def listed(names: Sequence[str]) -> str:

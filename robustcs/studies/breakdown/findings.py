@@ -9,6 +9,8 @@ from robustcs.documents.document import Verdict
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.words import (
     cut_label,
+    few_answers,
+    in_brackets,
     measure_label,
     number,
     number_interval,
@@ -17,7 +19,6 @@ from robustcs.documents.words import (
     points_interval,
     qa_component,
     system_in_words,
-    where_few,
     whole_percent,
 )
 from robustcs.statistics.estimate import p_text
@@ -35,7 +36,8 @@ class _Told:
 
     def __init__(self, result: Breakdown, rewriter: str, cut: Cut):
         self.cut, self.part = cut, qa_component(result.evaluated)
-        self.few = where_few((rewriter, "human"), result.evaluated, ",")
+        self.answers = few_answers((rewriter, "human"), result.evaluated)
+        self.few = in_brackets(self.answers)
         self.who = "the rewriter" if rewriter == "qr" else f"the rewriter {rewriter}"
         blame = result.blame[result.blame["rewriter"] == rewriter]
         self.lines = at(result.attribution[result.attribution["rewriter"] == rewriter], cut).set_index("cause")
@@ -99,7 +101,7 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
         basis = f"{line['count']} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
         if cause == "qr" and (near or apart):
             highest = f"{best.rewriter} has the highest mean {measure_label(cut[0])} of {1 + len(near) + len(apart)} rewriters"
-            basis += f"; {', '.join(filter(None, (highest, _alike(near, 2))))}"
+            basis += f"; {highest}{f' and ties with {some_of(near, 2)}' if near else ''}"
         between = percent_range(line["ci_low"], line["ci_high"])
         share = float(line["share"])
         found.append(Verdict(whole_percent(share), between, _sentence(told.rate(cause)), basis, share, cause))
@@ -129,14 +131,10 @@ def _ranked(result: Breakdown, cut: Cut) -> tuple[Any, list[str], list[str], lis
     return best, near, apart, [system_in_words(row.rewriter, result.evaluated) for row in left_out]
 
 
-def _alike(near: list[str], most: int) -> str:
-    return f"it ties with {some_of(near, most)}" if near else ""
-
-
 def _lost(result: Breakdown, cut: Cut, row: Any) -> Verdict:
     """Return what a rewriter, a row of the table ``rewriters``, loses to Human."""
     label, who = measure_label(cut[0]), "the rewriter" if row.rewriter == "qr" else row.rewriter
-    few = where_few((row.rewriter, "human"), result.evaluated, ",")
+    few = in_brackets(few_answers((row.rewriter, "human"), result.evaluated))
     loses = row.to_human <= 0
     low, high = sorted((-row.to_human_low, -row.to_human_high) if loses else (row.to_human_low, row.to_human_high))
     size = number(abs(row.to_human), 3)
@@ -162,7 +160,7 @@ def finding(result: Breakdown) -> tuple[str, ...]:
     turns = counted(result.evaluated.turns, "turn")
     return (
         *((_of_rewriters(result, cut),) if any(others) else ()),
-        f"Of {turns} (correct if {cut_label(cut)}){told.few or ','} {told.part} fails on {said['qa']}"
+        f"Of {turns}{in_brackets(f'correct if {cut_label(cut)}', told.answers)}, {told.part} fails on {said['qa']}"
         f" even with the human rewrite, {told.who} fails on {said['qr']}, and {qr} and Human are correct on {said['correct']}.",
         told.blame(),
         f"If {qr} and Human{told.few} were swapped at random in every turn, {told.lines.loc['qr', 'by_chance']:g} turns would"
@@ -175,7 +173,7 @@ def _of_rewriters(result: Breakdown, cut: Cut) -> str:
     best, near, apart, left_out = _ranked(result, cut)
     between = "" if math.isnan(best.mean_low) else f", 95% CI {number_interval(best.mean_low, best.mean_high)}"
     rewriters = 1 + len(near) + len(apart)
-    parts = [_alike(near, 3).replace("it", "It", 1)] if near else []
+    parts = [f"It ties with {some_of(near, 3)}"] if near else []
     parts += [f"{some_of(apart, 3)} {verb(len(apart), 'scores', 'score')} significantly lower"] if apart else []
     parts += [f"{'not' if parts else 'Not'} ranked: {'; '.join(left_out)}"] if left_out else []
     repairs = at(result.repairs, cut)

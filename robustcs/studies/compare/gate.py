@@ -360,7 +360,7 @@ def _on_judged(case: Case, test: Any) -> str:
     if not case.both.any():
         return f"there are no {on_judged([case.fit])}"
     drop = case.moved(float(case.drop[case.both].mean()))
-    return f"on the {on_judged([case.fit])}: {drop} (adjusted {p_text(test.p_judged, test.bound)})"
+    return f"on the {on_judged([case.fit])}, {drop} (adjusted {p_text(test.p_judged, test.bound)})"
 
 
 def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:
