@@ -8,7 +8,7 @@ from robustcs.conversations import Places
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import RowProblems
-from robustcs.inputs.tables import Row, find_column, read_rows
+from robustcs.inputs.tables import Row, find_column, read_rows, text_of
 from robustcs.inputs.text import id_text, whole_number
 
 #: Columns of the conversation, of the place, and of the turn id; the first one present counts.
@@ -56,8 +56,11 @@ def read_conversations(path: StrPath, partly: bool = False) -> Places:
         conversation, place = id_text(row.get(conversations)), id_text(row.get(number)) if number else ""
         turn = id_text(row.get(ids)) if ids else f"{conversation}_{place}" if place else ""
         if not turn or not conversation:
-            continue
-        if places.get(turn, (conversation,))[0] != conversation:
+            if any(text_of(cell) and not id_text(cell) for cell in (row.get(ids), row.get(conversations))):
+                problems.skip(
+                    line, "no turn id or no conversation", "write texts of usual length or whole numbers", "no-turn-id"
+                )
+        elif places.get(turn, (conversation,))[0] != conversation:
             found = f"turn {turn} is in conversations {places[turn][0]} and {conversation}"
             problems.add(line, found, "write one conversation for each turn", "repeated-turn")
         else:
