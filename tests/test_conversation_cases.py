@@ -81,10 +81,28 @@ def test_a_file_names_conversations(ids: Path) -> None:
         policy(ids / "categories.tsv", "correct", conversation=3)
 
 
+def test_fields_of_texts_that_a_command_does_not_read_count_if_they_are_named(ids: Path) -> None:
+    rows = [line.split()[0] for line in (ids / "categories.tsv").read_text().splitlines()[1:]]
+    texts = "".join(f"{turn}\tc{place // 10}\t{turn}?\n" for place, turn in enumerate(rows))
+    (ids / "t.tsv").write_text(f"id\tconversation_id\tquery\n{texts}")
+    (ids / "robustcs.toml").write_text('formulations.human = {scores = "categories.tsv", rewrites = "t.tsv"}\n')
+    project = read_project(ids / "robustcs.toml")
+    assert robustcs.evaluate(project, metrics="correct").evaluated.units == 120
+    assert robustcs.evaluate(project, metrics="correct", conversation=str(ids / "t.tsv")).evaluated.units == 12
+    (ids / "t.tsv").unlink()
+    assert robustcs.evaluate(project, metrics="correct").evaluated.units == 120
+
+
 def test_a_turn_in_two_conversations_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("turn\tconversation\na\tx\na\ty\n")
     with pytest.raises(InputError, match="turn a is in conversations x and y"):
         read_conversations(tmp_path / "t.tsv")
+    (tmp_path / "e.tsv").write_text("turn\tconversation\na\tx\nb\t\nc\t\n")
+    assert read_conversations(tmp_path / "e.tsv") == {"a": ("x", None)}
+    (tmp_path / "e.tsv").write_text("turn\tconversation\nb\t\nc\t\n")
+    assert read_conversations(tmp_path / "e.tsv", partly=True) == {}
+    with pytest.raises(InputError, match="the file has no conversations"):
+        read_conversations(tmp_path / "e.tsv")
     # a column of places is no column of ids
     (tmp_path / "p.tsv").write_text("conversation_id\tturn_id\tid\n31\t1\t31_1\n31\t2\t31_2\n32\t1\t32_1\n")
     assert read_conversations(tmp_path / "p.tsv") == {"31_1": ("31", 1), "31_2": ("31", 2), "32_1": ("32", 1)}

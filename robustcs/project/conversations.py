@@ -19,8 +19,8 @@ def conversations_of(inputs: Inputs, turns: Iterable[str], files: Iterable[Path 
 
     ``files``: further files that may have fields of conversations.
 
-    All commands look at the same files, also those that they do not use otherwise, so that a project has the same units in all
-    of them. So a file that cannot be read is an error here, too: it could have fields.
+    Fields are looked for only in files that were read before, so that a broken file does not stop commands that do not use it.
+    To use the fields of another file, the user names it.
 
     Raises :class:`InputError` for an unusable file.
     """
@@ -44,7 +44,8 @@ def conversations_among(inputs: Inputs, turns: Iterable[str], files: Iterable[Pa
     elif asked:
         fields, named = {}, ()
     else:
-        fields, named = _fields(inputs.project, files)
+        known = [part for path in _files(inputs.project) for part in parts_of(path) if shown(part) in inputs.paths]
+        fields, named = _fields((*known, *files))
     names = " and ".join(Path(shown(file)).name for file in named)
     by_ids = asked if isinstance(asked, str) else ""
     return Conversations.from_fields(fields, every, names) if fields else Conversations.from_ids(every, by_ids)
@@ -62,26 +63,40 @@ def with_fields(project: Project) -> Project:
     """
     if project.policy.conversation:
         return project
-    fields, files = _fields(project)
+    fields, files = _fields(_files(project))
     if not Conversations.from_fields(fields, fields, "").places:
         return project
     return replace(project, policy=replace(project.policy, conversation=pooled(files)))
 
 
-def _fields(project: Project, further: Iterable[Path | str] = ()) -> tuple[dict[str, tuple[str, int | None]], Sequence[Path]]:
-    """Return the conversations in fields of the project's texts, scores and answers, and the files that have such fields."""
-    from robustcs.inputs.conversations import has_conversations, read_conversations
+def first_with_fields(files: Iterable[Path]) -> Path | None:
+    """Return the first file whose fields show conversations that its turn ids do not; None if there is none."""
+    for file in files:
+        fields, _ = _fields([file])
+        if Conversations.from_fields(fields, fields, "").places:
+            return file
+    return None
 
+
+def _files(project: Project) -> list[Path]:
+    """Return the project's texts, scores and answers, which may have fields of conversations."""
     parts = project.formulations.values()
     texts = [source for part in parts for source in (*part.rewrites, *part.samples)]
     files = [source.path for source in (*texts, *project.texts.values(), *project.raw_texts.values())]
     files += [part.scores for part in parts if part.scores]
     files += project.answers.answered.values() if project.answers else []
+    return [file for file in files if isinstance(file, Path)]
+
+
+def _fields(files: Iterable[Path | str]) -> tuple[dict[str, tuple[str, int | None]], Sequence[Path]]:
+    """Return the conversations in fields of files, and the files that have such fields."""
+    from robustcs.inputs.conversations import has_conversations, read_conversations
+
     fields: dict[str, tuple[str, int | None]] = {}
     found = []
-    for file in dict.fromkeys(part for path in (*files, *further) if isinstance(path, Path) for part in parts_of(path)):
+    for file in dict.fromkeys(part for path in files if isinstance(path, Path) for part in parts_of(path)):
         if has_conversations(file):
             fields |= read_once(read_conversations, file, True)
             found.append(file)
-            take_skipped(file, strict=False)  # the reader of the file itself reports them
+        take_skipped(file, strict=False)  # the reader of the file itself reports them
     return fields, found

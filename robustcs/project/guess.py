@@ -11,11 +11,13 @@ from robustcs.evaluation.grid import Cell
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs import mtrag
 from robustcs.inputs.file_formats import RAG_RUN
+from robustcs.inputs.paths import parts_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.conversations import first_with_fields
 from robustcs.project.families import (
     Family,
     System,
@@ -76,6 +78,11 @@ def guess(path: Path) -> Proposal:
             largest = max(files, key=lambda file: (path / file.path).stat().st_size)
             made.use((kind,), largest.paths[:1], "the largest file of its kind")
     guess_tasks(made)
+    for file in made.files:
+        used = file.path in made.taken and any(map(file.is_a, ("texts", "scores", "answers")))
+        if used and made.read(file, lambda place: first_with_fields(parts_of(place))):
+            made.put(("policy", "conversation"), file.path, "conversations from its fields")
+            break
     for file in made.files:
         if file.path not in made.taken and file.what is not None:
             made.leave(file.paths, f"{file.what.says}; {file.what.advice}")
