@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -46,9 +47,18 @@ def missing_first(result: Result, metric: str) -> str:
 
 
 def order_is_open(result: Result, metric: str) -> bool:
-    """Return whether missing scores decide which system has the highest mean."""
-    best, *others = result.rows("measures", metric=metric)
-    return any(row.missing for row in (best, *others)) and not all(best.lowest > row.highest for row in others)
+    """Return whether missing scores decide which system has the highest mean.
+
+    They do if a system with missing scores, or one that is compared with it, may have the highest mean. The order of systems
+    without missing scores is not open.
+    """
+    best, *others = ranked(result.rows("measures", metric=metric))
+    return any((best.missing or row.missing) and not best.lowest > row.highest for row in others)
+
+
+def ranked(rows: Sequence[Any]) -> list[Any]:
+    """Return rows of means in the order of the lowest possible mean: over all turns, if scores are missing in some system."""
+    return sorted(rows, key=lambda row: -row.lowest) if any(row.missing for row in rows) else list(rows)
 
 
 def _in_words(system: str, missing: int, turns: int) -> str:
