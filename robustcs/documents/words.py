@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.statistics.estimate import STABLE_UNITS, p_text
-from robustcs.wording import and_more, counted, system_name
+from robustcs.wording import and_more, counted, many_missing, system_name, verb
 
 if TYPE_CHECKING:
     from robustcs.result import Basis, Evaluated
@@ -67,6 +67,15 @@ def where_few(names: Iterable[str], evaluated: Evaluated, end: str = "") -> str:
     """Return ``, where x answers 1 of 70 turns`` and ``end`` if some of these systems answer less than half of the turns."""
     few = [f"{system_name(name)} answers {evaluated.few[name]}" for name in dict.fromkeys(names) if name in evaluated.few]
     return f", where {listed(few)} of {counted(evaluated.turns, 'turn')}{end}" if few else ""
+
+
+def limits_first(evaluated: Evaluated) -> str:
+    """Return sentences on many missing scores and on systems that answer less than half of the turns, to begin a caption."""
+    few = [system_in_words(name, evaluated) for name in evaluated.few]
+    if missing := many_missing(evaluated.unscored_by):
+        missing += f"; {counted(evaluated.turns, 'turn')} {verb(evaluated.turns, 'has', 'have')} all scores"
+    said = (missing, f"Unanswered turns count as incorrect for {listed(few)}" if few else "")
+    return "".join(f"{one}. " for one in said if one)
 
 
 def listed(names: Sequence[str]) -> str:

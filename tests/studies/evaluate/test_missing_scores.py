@@ -10,10 +10,16 @@ import pytest
 
 from robustcs.cli.main import run
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.model import Project
+from robustcs.project.model import Formulation, Project
+from robustcs.project.trust import limits_of_result
 from robustcs.project.workspace import Workspace
+from robustcs.studies.breakdown import study as breakdown
+from robustcs.studies.breakdown.findings import finding as breakdown_finding
+from robustcs.studies.breakdown.findings import verdicts as breakdown_verdicts
 from robustcs.studies.evaluate.findings import verdicts
 from robustcs.studies.evaluate.study import ask
+from robustcs.studies.sweep import study as sweep
+from robustcs.studies.sweep.findings import finding as sweep_finding
 from tests.case_files import case
 
 
@@ -198,3 +204,60 @@ def test_the_gate_cannot_tell_if_scores_are_missing(
     assert run(["compare", *states, "--fail-if", "faithfulness:qr drop>0.1"]) == code
     out = "".join(capsys.readouterr())
     assert ("of 40 scores are missing in the" in " ".join(out.split())) == (code == 5)
+
+
+def _lost_low(folder: Path, lost: int) -> tuple[str, ...]:
+    """Return options with scores of 40 turns; ``lost`` of the lowest 10 of Human are missing."""
+    folder.mkdir()
+    options: list[str] = []
+    for role, low, high in (("original", 0.1, 0.2), ("qr", 0.2, 0.4), ("human", 0.3, 0.8)):
+        rows = []
+        for place in range(40):
+            cell = "" if role == "human" and place < lost else f"{(low if place < 10 else high) + place / 500:.3f}"
+            rows.append(f"{1 + place // 4}_{1 + place % 4}\t{cell}\n")
+        (folder / f"{role}.tsv").write_text("".join(["turn\tfaith\n", *rows]))
+        options += ["--scores", f"{role}={folder / f'{role}.tsv'}"]
+    return tuple(options)
+
+
+FEWER = ("more often", "p adj.", "p <", "p =")
+
+
+@pytest.mark.parametrize("command", ["breakdown", "sweep"])
+def test_no_order_of_causes_if_many_scores_are_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    told = "10 of 40 scores of Human are missing; 30 turns have all scores."
+    many, none = (_lost_low(tmp_path / str(lost), lost) for lost in (10, 0))
+    assert run([command, "--config", "/dev/null", *many]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith(f"Figure: {told}") and not [one for one in FEWER if one in out]
+    assert f"{told} Errors on these turns" in out
+    assert run([command, "--config", "/dev/null", *many, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row[p] for row in found["tables"]["blame"] for p in ("p", "p_corrected")} == {None}
+    assert found["policy"]["missing_scores"] == {"human": 10}
+    assert run([command, "--config", "/dev/null", *none]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "more often" in out and "missing;" not in out
+
+
+def _formulations(folder: Path, lost: int) -> Workspace:
+    options = dict(one.split("=") for one in _lost_low(folder, lost)[1::2])
+    return Workspace(Project(formulations={role: Formulation(role, role, scores=Path(file)) for role, file in options.items()}))
+
+
+def test_claims_on_causes_begin_with_many_missing_scores(tmp_path: Path) -> None:
+    for lost, first in ((10, "10 of 40 scores of Human are missing"), (2, "")):
+        result = breakdown.ask(_formulations(tmp_path / str(lost), lost))
+        claims = breakdown_verdicts(result)
+        assert all(one.text.startswith(first) for one in claims)
+        assert any("more often" in one.text or "loses" in one.text for one in claims) == (not first)
+        said = breakdown_finding(result)
+        assert ("(adjusted p" in said[1] or "; adjusted p" in said[1]) == (not first)
+        if first:
+            assert said[1] == f"{first}: the data do not show whether the ranker or the rewriter fails more often."
+        [*limits] = [limit for limit in limits_of_result(result.evaluated) if "missing" in limit.reason]
+        assert [limit.bars for limit in limits] == ([True] if first else [])
+        swept = sweep_finding(sweep.ask(_formulations(tmp_path / f"{lost}s", lost)))
+        assert swept[0].startswith(first) and ("max-T" in swept[0]) == (not first)
