@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.statistics.estimate import STABLE_UNITS, p_text
-from robustcs.wording import and_more, counted, system_name
+from robustcs.wording import and_more, counted, many_missing, system_name, verb
 
 if TYPE_CHECKING:
     from robustcs.result import Basis, Evaluated
@@ -73,6 +73,15 @@ def in_brackets(*texts: str) -> str:
     """Return `` (a; b)`` for the texts that are not empty; an empty text if there are none."""
     some = "; ".join(filter(None, texts))
     return some and f" ({some})"
+
+
+def limits_first(evaluated: Evaluated) -> str:
+    """Return sentences on many missing scores and on systems that answer less than half of the turns, to begin a caption."""
+    few = [system_in_words(name, evaluated) for name in evaluated.few]
+    if missing := many_missing(evaluated.unscored_by):
+        missing += f"; {counted(evaluated.turns, 'turn')} {verb(evaluated.turns, 'has', 'have')} all scores"
+    said = (missing, f"Unanswered turns count as incorrect for {listed(few)}" if few else "")
+    return "".join(f"{one}. " for one in said if one)
 
 
 def listed(names: Sequence[str]) -> str:

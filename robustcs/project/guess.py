@@ -79,14 +79,19 @@ def guess(path: Path) -> Proposal:
             made.use((kind,), largest.paths[:1], "the largest file of its kind")
     guess_tasks(made)
     for file in made.files:
-        used = file.path in made.taken and any(map(file.is_a, ("texts", "scores", "answers")))
-        if used and made.read(file, lambda place: first_with_fields(parts_of(place))):
+        used = file.path in made.taken and (file.is_a("texts") or file.is_a("scores") or file.is_a("answers"))
+        if used and made.read(file, _has_fields):
             made.put(("policy", "conversation"), file.path, "conversations from its fields")
             break
     for file in made.files:
         if file.path not in made.taken and file.what is not None:
             made.leave(file.paths, f"{file.what.says}; {file.what.advice}")
     return made
+
+
+def _has_fields(place: Path) -> bool:
+    """Return whether fields of a file show conversations that its turn ids do not."""
+    return first_with_fields(parts_of(place)) is not None
 
 
 def write_config(made: Proposal, name: str) -> str:

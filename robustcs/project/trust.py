@@ -26,7 +26,7 @@ from robustcs.result import Evaluated
 from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.families import Family
 from robustcs.statistics.units import units_of
-from robustcs.wording import counted, listed, system_name
+from robustcs.wording import MOST_MISSING, counted, listed, many_missing, system_name
 
 if TYPE_CHECKING:
     from robustcs.evaluation.collection_fit import CollectionFit
@@ -39,12 +39,11 @@ _MODEL = re.compile(
 )
 #: How the note on formulations that are probably swapped begins.
 SWAPPED = "Human scores below Original"
-#: Share of the turns that may be missing without a limit.
-MOST_MISSING = 0.05
 _JUDGES: tuple[Subject, ...] = ("bias", "agreement")
 #: Subjects that do not depend on judgments.
 _WITHOUT: tuple[Subject, ...] = ("similarity", "clarification")
 _OF_JUDGMENTS = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT))
+_OF_CAUSES: tuple[Subject, ...] = ("blame", "drop")
 _OF_ROLES: tuple[Subject, ...] = ("blame", "drop", "unjudged")
 #: Table of a project file → the subjects that depend on its roles.
 _OF_MARKS: Mapping[str, tuple[Subject, ...]] = {
@@ -192,11 +191,13 @@ def limits_of_turns(turns: Sequence[str], by: Grouping) -> list[Limit]:
 
 
 def limits_of_result(evaluated: Evaluated, family: Family | None = None) -> list[Limit]:
-    """Return limits from missing turns, probably swapped formulations, few sampling units, and a ``family`` without power."""
+    """Return limits from what is missing, probably swapped formulations, few sampling units, and a ``family`` without power."""
     limits = [Limit(_OF_ROLES, f"{note}.") for note in evaluated.notes if note.startswith(SWAPPED)]
     if evaluated.missing_rule == "zero" and evaluated.missing > MOST_MISSING * evaluated.turns:
         reason = f"{evaluated.missing} of {counted(evaluated.turns, 'turn')} are missing in at least one system and score 0."
         limits.append(Limit(_OF_JUDGMENTS, reason))
+    if told := many_missing(evaluated.unscored_by):
+        limits.append(Limit(_OF_CAUSES, f"{told}, which may change what causes the errors.", bars=True))
     of_units = _limits_of_units(evaluated.unit, evaluated.units, evaluated.unit_note) if evaluated.units else []
     note = family.note if family else ""
     return limits + (of_units or (_insignificant(f"{note[0].upper()}{note[1:]}.", ("systems",)) if note else []))
