@@ -25,7 +25,7 @@ def conversations_of(inputs: Inputs, turns: Iterable[str], files: Iterable[Path 
     of them. So a file that cannot be read is an error here, too: it could have fields.
 
     Raises :class:`InputError` for an unusable file, and :class:`UsageError` if the file that the user names lacks more than
-    half of the turns. If the project has qrels that were not read, the question is about other turns than the project's, and this is a note.
+    half of the turns. If the project has qrels that were not read, the question is about other turns, and this is a note.
     """
     judged = "qrels" in vars(inputs)
     return _decided(inputs, inputs.qrels.turns if judged else turns, files, strict=judged or not inputs.project.qrels)
