@@ -105,9 +105,15 @@ def limits_of_names(project: Project, read: Collection[str], tables: Iterable[st
     read
         Names of the files that were read; marks of other files do not matter.
     """
+    notes = {table: note_on_names(project, read, [table]) for table in tables}
+    return [Limit(_OF_MARKS[table], f"{note}.") for table, note in notes.items() if note]
+
+
+def note_on_names(project: Project, read: Collection[str], tables: Iterable[str]) -> str:
+    """Return one note on the roles in some tables that only file names suggest, of the files that were ``read``; or empty."""
     used = [mark for mark in project.marks if any(shown(file) in read for file in _marked_files(project, mark))]
-    whose = {table: told(used, [table]) for table in tables}
-    return [Limit(_OF_MARKS[table], f"Roles by file name: {names}.") for table, names in whose.items() if names]
+    names = told(used, tuple(tables))
+    return f"Roles by file name: {names}" if names else ""
 
 
 def _marked_files(project: Project, mark: Mark) -> Iterator[Path]:

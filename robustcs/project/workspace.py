@@ -19,7 +19,7 @@ from robustcs.inputs.paths import PooledFile, pooled, shown
 from robustcs.project.model import ROLES, Project, Role, TextSource
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
-from robustcs.project.trust import SWAPPED, limits_of_names
+from robustcs.project.trust import SWAPPED, note_on_names
 from robustcs.result import Evaluated, Result
 from robustcs.wording import counted, system_name
 
@@ -80,7 +80,7 @@ class Workspace(Inputs):
     def note_names(self, *tables: str) -> None:
         """Note the roles in these tables of the project file, of files read so far, that only the names of files suggest."""
         read = {entry["path"] for entry in self.read}
-        self.note(*(limit.reason.rstrip(".") for limit in limits_of_names(self.project, read, tables)))
+        self.note(*filter(None, [note_on_names(self.project, read, tables)]))
 
     # ------------------------------------------------------------ scores of systems by name
 

@@ -98,7 +98,8 @@ class _Compared:
         means = f"on the {counted(best.turns, 'turn')} with scores from all systems, {means}"
         if len(others) == 1 and (found := self._against([best], others)):
             test, sign = found
-            between = number_interval(*sorted((sign * test.low, sign * test.high))).strip("–")
+            low, high = sorted((sign * test.low, sign * test.high))
+            between = number_interval(low, high).strip("–")
             return f"{means}, difference {number(abs(test.value), 3)}", between, number(abs(test.value), 3)
         return means, "", number(best.value, 3)
 
@@ -113,7 +114,8 @@ class _Compared:
         told = number(sign * test.value, 3)
         both = f"on the {counted(self._common(*self.rows), 'turn')} with scores from both systems, the difference in mean"
         said = f"{both} {self.label}, {system_name(first)} − {system_name(second)}, is {told}"
-        return said, number_interval(*sorted((sign * test.low, sign * test.high))).strip("–"), told
+        low, high = sorted((sign * test.low, sign * test.high))
+        return said, number_interval(low, high).strip("–"), told
 
     def _common(self, one: Any, other: Any) -> int:
         """Return the number of turns with scores from both systems."""

@@ -89,6 +89,7 @@ def ask(
     with reading_once() if workspace.project.collection else nullcontext():
         frames, evaluated = workspace.scores_of(files, measures, alone=True)
         fit = fit_of(workspace, {file.name: (file.role, file.path) for file in files if file.kind == "runs"})
+    workspace.note_names("formulations")
     first = next(iter(frames.values()))
     if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):
         are = verb(len(first), "is not a mean", "are not means")
