@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
@@ -16,18 +17,28 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.turns import Asked, Turns, answered_by_run, count_turns, expected_of
 from robustcs.inputs.paths import PooledFile, pooled, shown
+from robustcs.inputs.readings import reading_once
 from robustcs.project.model import ROLES, Project, Role, TextSource
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
-from robustcs.project.trust import SWAPPED, limits_of_names
+from robustcs.project.trust import SWAPPED, fit_of, limits_of_names, misfits
 from robustcs.result import Evaluated, Result
 from robustcs.wording import counted, system_name
+
+if TYPE_CHECKING:
+    from robustcs.evaluation.collection_fit import CollectionFit
 
 R = TypeVar("R", bound=Result)
 
 
 class Workspace(Inputs):
-    """The inputs of a project, and the scores of its systems and formulations under its policy."""
+    """The inputs of a project, and the scores of its systems and formulations under its policy.
+
+    fit
+        How far the judgments fit the collection and the runs that were scored; None without a collection.
+    """
+
+    fit: CollectionFit | None = None
 
     def of(self, project: Project) -> Workspace:
         """Return a workspace of ``project`` with the same jobs and progress display."""
@@ -59,9 +70,23 @@ class Workspace(Inputs):
         return len(self.collections) if "qrels" in vars(self) else 0
 
     def stated(self, result: R) -> R:
-        """Return ``result`` with the notes from reading its files, and the number of collections."""
+        """Return ``result`` with the notes from reading its files, and the number of collections.
+
+        Judgments that do not fit the collection are noted first.
+        """
         result = result.with_notes(self.notes, self.skipped_in_words)
-        return result.changed(evaluated=replace(result.evaluated, collections=self.collections_read))
+        notes = tuple(dict.fromkeys((*self.misfits, *result.evaluated.notes)))
+        return result.changed(evaluated=replace(result.evaluated, notes=notes, collections=self.collections_read))
+
+    @property
+    def misfits(self) -> tuple[str, ...]:
+        """What of the judgments does not fit the collection and the runs that were scored, in words; empty if all fits."""
+        return misfits(self.fit) if self.fit else ()
+
+    def _fit(self, runs: Mapping[str, tuple[str, Path]]) -> None:
+        """Compare the judgments with the collection and ``runs`` (system → role and file), unless that is done for all of them."""
+        if self.project.collection and not (self.fit and runs.keys() <= self.fit.tops.keys()):
+            self.fit = fit_of(self, runs)
 
     def ranking_measures(
         self, default: Sequence[Measure], totals: bool = False, given: bool = False
@@ -161,8 +186,21 @@ class Workspace(Inputs):
             if measure.family in ANSWER_FAMILIES and any(file.kind == "runs" for file in files):
                 found = f"{measure.name} measures answers, but these systems have runs"
                 raise UsageError("no-answers", found, "use a measure such as ndcg_cut_3")
-        frames, evaluated = score(self, files, measures, alone, asked)
+        frames, evaluated = self._scored(files, measures, alone, asked)
         return {file.name: frame for file, frame in zip(files, frames, strict=True)}, evaluated
+
+    def _scored(
+        self,
+        files: Sequence[ScoredFile],
+        measures: Sequence[Measure],
+        alone: bool = False,
+        asked: Mapping[str, Asked] | None = None,
+    ) -> tuple[list[TurnScores], Evaluated]:
+        # runs are read once for their scores and for their fit with a collection
+        with reading_once() if self.project.collection else nullcontext():
+            found = score(self, files, measures, alone, asked)
+            self._fit({file.name: (file.role, file.path) for file in files if file.kind == "runs"})
+        return found
 
     def count_turns(
         self,
@@ -177,6 +215,7 @@ class Workspace(Inputs):
         See :mod:`robustcs.evaluation.turns`. Raises :class:`InputError` for runs that share no turn with the qrels.
         """
         answered = [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
+        self._fit(dict(zip(names, files, strict=True)))
         policy = self.project.policy
         return count_turns(expected_of(self.qrels, policy.documents), answered, policy.missing, holes=holes, asked=asked)
 
@@ -192,7 +231,7 @@ class Workspace(Inputs):
         """
         measures = measures or self.project.metrics
         files = self.formulation_files(measures)
-        frames, evaluated = score(self, list(files.values()), measures)
+        frames, evaluated = self._scored(list(files.values()), measures)
         self.note_names("formulations")
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(

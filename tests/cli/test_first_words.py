@@ -11,7 +11,7 @@ import pytest
 from robustcs.cli.main import run
 from robustcs.project.reading import read_project
 from robustcs.reporting.build import make_report
-from tests.case_files import case
+from tests.case_files import CASES, case
 
 Output = pytest.CaptureFixture[str]
 
@@ -72,6 +72,32 @@ def test_judgments_that_do_not_fit_open_and_tell_no_order(
     assert opening is not None
     [verdict] = opening.verdicts
     assert verdict.text == f"{FACTS}: the judgments cannot order b and a"
+
+
+def twins(folder: Path) -> None:
+    """Write the case of twins into the current folder, with three formulations, a group and a grid."""
+    shutil.copytree(CASES / "twins", folder, dirs_exist_ok=True)
+    runs = ("original", "a.run"), ("qr", "a.run"), ("human", "b.run")
+    text = 'qrels = "qrels.txt"\ncollection = "collection.jsonl"\n'
+    text += "".join(f'[formulations.{name}]\nrun = "{file}"\n' for name, file in runs)
+    text += '[runs]\nb = "b.run"\na = "a.run"\n[groups.g]\nbaseline = "b"\nsets = ["a"]\n'
+    text += '[components]\n"a/x" = "a.run"\n"b/x" = "b.run"\n'
+    (folder / "robustcs.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "line", [["breakdown"], ["robustness"], ["sweep"], ["components"], ["unjudged"], ["compare", ".", "."]], ids=" ".join
+)
+def test_every_command_on_judgments_notes_first_that_they_do_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output, line: list[str]
+) -> None:
+    twins(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run([*line, "--format", "json"]) == 0
+    first, second, *_ = json.loads(capsys.readouterr().out)["notes"]
+    parts = FACTS.split(", and ")
+    assert first == parts[0]
+    assert second.startswith("97% of the judged texts in the top 10 of ") and second.endswith(parts[1].split(" of a ")[1])
 
 
 def test_without_its_collection_the_same_runs_are_compared(
