@@ -84,7 +84,7 @@ class Workspace(Inputs):
         return misfits(self.fit) if self.fit else ()
 
     def _fit(self, runs: Mapping[str, tuple[str, Path]]) -> None:
-        """Compare the judgments with the collection and ``runs`` (system → role and file), unless that is done for all of them."""
+        """Compare the judgments with the collection and ``runs`` (system → role and file), unless all of them are known."""
         if self.project.collection and not (self.fit and runs.keys() <= self.fit.tops.keys()):
             self.fit = fit_of(self, runs)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
+from robustcs.documents.document import Cards, Paragraph
 from robustcs.project.reading import read_project
 from robustcs.reporting.build import make_report
 from tests.case_files import CASES, case
@@ -98,6 +99,37 @@ def test_every_command_on_judgments_notes_first_that_they_do_not_fit(
     parts = FACTS.split(", and ")
     assert first == parts[0]
     assert second.startswith("97% of the judged texts in the top 10 of ") and second.endswith(parts[1].split(" of a ")[1])
+
+
+@pytest.mark.parametrize(
+    ("command", "cannot"), [("breakdown", "tell rewriter errors from ranker errors"), ("robustness", "show a drop")]
+)
+def test_judgments_that_do_not_fit_show_no_cause_and_no_drop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output, command: str, cannot: str
+) -> None:
+    twins(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    told = first(capsys, command)
+    assert told.startswith(FACTS[:80]) and told.endswith(f"only under another id: the judgments cannot {cannot}.")
+    assert run([command]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"The judgments cannot {cannot}. " in shown and "< 0.0001" not in shown
+    assert run([command, "--format", "json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    found = {value for rows in tables.values() for row in rows for name, value in row.items() if name in ("p", "p_corrected")}
+    assert found == {None}
+
+
+def test_a_report_on_judgments_that_do_not_fit_claims_no_cause_and_no_drop(tmp_path: Path, undrawn: None) -> None:
+    twins(tmp_path)
+    document = make_report(read_project(tmp_path / "robustcs.toml")).document
+    assert document.opening is not None
+    assert [verdict.text.startswith(FACTS[:80]) for verdict in document.opening.verdicts] == [True]
+    assert all("The judgments cannot " in block.caption for block in document.opening.blocks if not isinstance(block, Cards))
+    said = [block.text for block in document.blocks if isinstance(block, Paragraph)]
+    assert any(text.endswith("the judgments cannot tell rewriter errors from ranker errors.") for text in said)
+    assert any(text.endswith("the judgments cannot show a drop.") for text in said)
+    assert not any("p <" in text for text in said)
 
 
 def test_without_its_collection_the_same_runs_are_compared(

@@ -168,7 +168,7 @@ _READING = (
 def _part(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     keys = ["qrels", "runs", "collection", "policy", "seed"]
-    if project.groups and (project.texts or project.raw_texts):  # they determine which turns a set asks
+    if project.groups:  # texts determine which turns a set asks
         keys += ["groups", "texts", "raw_texts"]
     return of_rankings(project, keys, ("run", "scores"))
 
@@ -180,7 +180,7 @@ def _answer(workspace: Workspace) -> Answer:
     blocks = tuple(block for block in show(result) if not isinstance(block, Paragraph))  # the claim is a verdict
     return Answer(
         evaluate_findings(result), _READING, blocks, result, (), verdicts(result), overview(result), family=family,
-        limits=limits_of_fit(result.misfits, result.unordered),
+        limits=limits_of_fit(workspace.fit, workspace.project),
     )  # fmt: skip
 
 
