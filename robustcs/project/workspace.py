@@ -15,7 +15,8 @@ from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.turns import Asked, Turns, answered_by_run, count_turns, expected_of
+from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.turns import Asked, Turns, answered_by_run, assumed, count_turns, expected_of
 from robustcs.inputs.paths import PooledFile, pooled, shown
 from robustcs.inputs.readings import reading_once
 from robustcs.project.model import ROLES, Project, Role, TextSource
@@ -23,7 +24,7 @@ from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
 from robustcs.project.trust import SWAPPED, fit_of, limits_of_names, misfits
 from robustcs.result import Evaluated, Result
-from robustcs.wording import counted, system_name
+from robustcs.wording import counted, system_name, verb
 
 if TYPE_CHECKING:
     from robustcs.evaluation.collection_fit import CollectionFit
@@ -148,16 +149,27 @@ class Workspace(Inputs):
         return found
 
     def partly_asked(self) -> dict[str, str]:
-        """Return the sets of groups whose texts cover less than 95% of the judged turns → ``typo covers 12 of 30 turns``."""
+        """Return the sets of groups that ask less than 95% of the judged turns → ``typo covers 12 of 30 turns``.
+
+        If the texts of a set are unknown, these are the turns for which a run of its group has passages, and the words say so.
+        """
         if not (self.project.qrels and self.project.groups):
             return {}
-        known = {name: one.turns for name, one in self.asked.items() if one.turns is not None}
-        judged = set(self.qrels.turns) if known else set()
-        return {
-            name: f"{name} covers {len(turns & judged)} of {counted(len(judged), 'turn')}"
-            for name, turns in known.items()
-            if len(turns & judged) < 0.95 * len(judged)
-        }
+        systems = self.project.systems
+        unknown = [name for name, one in self.asked.items() if one.turns is None and name in systems]
+        runs = dict.fromkeys(run for name in unknown for run in self.asked[name].runs if run in systems)
+        answered = dict(zip(runs, self.per_run([(run, systems[run]) for run in runs], _turns_of), strict=True))
+        judged = set(self.qrels.turns) if self.asked else set()
+        found = {}
+        for name, one in self.asked.items():
+            any_run = set[str]().union(*(answered.get(run, ()) for run in one.runs))
+            turns = judged & (any_run if one.turns is None else one.turns)
+            if len(turns) < 0.95 * len(judged):
+                of, known = f"{len(turns)} of {counted(len(judged), 'turn')}", one.turns is not None
+                found[name] = f"{name} covers {of}" if known else f"{name} has passages for {of}"
+                left = len(judged) - len(turns)
+                found[name] += "" if known else f"; the other {left} {verb(left, 'is', 'are')} left out, {assumed(name)}"
+        return found
 
     def system_scores(
         self, names: Sequence[str], measures: Sequence[Measure] = (), asked: Mapping[str, Asked] | None = None
@@ -209,6 +221,7 @@ class Workspace(Inputs):
         matrices: Sequence[GradeMatrix],
         holes: bool = False,
         asked: Mapping[str, Asked] | None = None,
+        apart: bool = False,
     ) -> Turns:
         """Return the judged turns that count under the project's policy, and the missing turns of each run.
 
@@ -217,7 +230,8 @@ class Workspace(Inputs):
         answered = [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
         self._fit(dict(zip(names, files, strict=True)))
         policy = self.project.policy
-        return count_turns(expected_of(self.qrels, policy.documents), answered, policy.missing, holes=holes, asked=asked)
+        expected = expected_of(self.qrels, policy.documents)
+        return count_turns(expected, answered, policy.missing, holes=holes, asked=asked, apart=apart)
 
     # ------------------------------------------------------------ scores of the three formulations
 
@@ -316,6 +330,10 @@ class Workspace(Inputs):
         """Return the names of all systems with texts."""
         written = {part.name for part in self.project.formulations.values() if part.rewrites}
         return {*written, *self.project.texts, *self.project.raw_texts}
+
+
+def _turns_of(ranking: Ranking) -> tuple[str, ...]:
+    return ranking.turns
 
 
 #: Smallest number of turns of which equal scores on every one are noted.
