@@ -120,16 +120,15 @@ def test_rows_that_repeat_the_ids_are_noted(ids: Path) -> None:
 def test_fields_of_few_turns_are_no_source(ids: Path) -> None:
     """Fields that robustcs finds itself are not an error, but the ids of the other turns count for all."""
     turns = [json.loads(line)["task_id"] for line in (ids / "rows.jsonl").read_text().splitlines()]
-    (ids / "qrels.txt").write_text("".join(f"{turn} 0 d 1\n" for turn in turns))
-    (ids / "run.txt").write_text("".join(f"{turn} Q0 d 1 1 t\n" for turn in turns))
     for count in (20, 30):
-        rows = [json.dumps({"id": turn, "conversation": "x", "query": "q"}) + "\n" for turn in turns[:count]]
-        (ids / "texts.jsonl").write_text("".join(rows))
-        result = robustcs.evaluate(
-            qrels=ids / "qrels.txt", runs={"one": ids / "run.txt"}, rewrites={"human": ids / "texts.jsonl"}
-        )
-        few = "28 of 48 turns have no row in texts.jsonl, so conversations come from turn ids alone"
-        some = "18 of 48 turns have no row in texts.jsonl; each is its own conversation"
+        rows = [
+            {"id": turn, "correct": 1} | ({"conversation": "x"} if place < count else {}) for place, turn in enumerate(turns)
+        ]
+        file = ids / "scores.jsonl"
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        result = robustcs.evaluate(scores={"one": file}, metrics="correct")
+        few = "28 of 48 turns have no row in scores.jsonl, so conversations come from turn ids alone"
+        some = "18 of 48 turns have no row in scores.jsonl; each is its own conversation"
         assert (few in result.evaluated.notes, some in result.evaluated.notes) == (count == 20, count == 30)
         assert result.evaluated.units == (12 if count == 20 else 19)
 

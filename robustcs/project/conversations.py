@@ -31,12 +31,12 @@ def conversations_of(inputs: Inputs, turns: Iterable[str], files: Iterable[Path 
     return _decided(inputs, inputs.qrels.turns if judged else turns, files, strict=judged or not inputs.project.qrels)
 
 
-def conversations_among(inputs: Inputs, turns: Iterable[str]) -> Conversations:
+def conversations_among(inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = ()) -> Conversations:
     """Return the conversations of a project as :func:`conversations_of` does, decided on ``turns`` alone.
 
     Raises :class:`InputError` for an unusable file.
     """
-    return _decided(inputs, turns)
+    return _decided(inputs, turns, files)
 
 
 def _decided(inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = (), strict: bool = False) -> Conversations:

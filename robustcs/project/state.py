@@ -178,14 +178,16 @@ KeptRanking = Mapping[str, tuple[str, Sequence[str]]]
 def judged_runs(
     workspace: Workspace, files: Mapping[str, Path], depth: int = 0
 ) -> tuple[dict[str, KeptRanking], dict[str, JudgedRun], int]:
-    """Join runs with the workspace's judgments on the turns that count.
+    """Join runs with the workspace's judgments on the turns that count; a set of paraphrases, on those of them that it asks.
 
     Returns the stored part of each ranking, the runs, and the number of judged turns that at least one run does not answer.
     """
     listed = list(files.items())
     built = workspace.per_run(listed, partial(_read, workspace.qrels, depth))
-    turns = workspace.count_turns(list(files), listed, [run.matrix for _, run in built], holes=True)
-    runs = [run if turns.counted.all() else only_turns(run, turns.counted) for _, run in built]
+    matrices = [run.matrix for _, run in built]
+    turns = workspace.count_turns(list(files), listed, matrices, holes=True, asked=workspace.asked, apart=True)
+    masks = [turns.counted & turns.asked.get(name, turns.counted) for name in files]
+    runs = [run if mask.all() else only_turns(run, mask) for (_, run), mask in zip(built, masks, strict=True)]
     rankings = dict(zip(files, (kept for kept, _ in built), strict=True))
     workspace.note(*turns.notes)
     return rankings, dict(zip(files, runs, strict=True)), int(turns.lacking.sum())

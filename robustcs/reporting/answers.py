@@ -112,7 +112,7 @@ def ask(question: Question, part: Project, names: Names, jobs: Jobs, track: Trac
         "blocks": encode(list(zip(shown[len(answer.overview) :], (place for _, place in found), strict=True))),
         "policy": _stated(workspace, evaluated, ()).policy_line,
         "skipped": workspace.skipped_in_words,
-        "notes": [*map(Note.parts, (*evaluated.notes, *workspace.notes))],
+        "notes": [*map(Note.parts, (*workspace.misfits, *evaluated.notes, *workspace.notes))],
         "inputs": inputs,
         "files": files | data,
         "rows": rows,

@@ -9,7 +9,7 @@ from typing import Any
 
 from robustcs.documents.document import Block, Cards, Fold, Heading, Opening, Paragraph, Picture, Table, Verdict
 from robustcs.project.model import Project
-from robustcs.project.trust import limited, limits_of_sources
+from robustcs.project.trust import cannot, limited, limits_of_sources
 from robustcs.reporting.answers import HEAD, OTHER, READ, Kept
 from robustcs.reporting.headlines import headlines, in_order
 from robustcs.studies.study import Question
@@ -53,9 +53,11 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
     """
     verdicts = in_order(_verdicts(project, question, kept))
     told = [verdict.sentence for verdict in verdicts]
-    if verdicts and verdicts[0].barred:  # then all are, since barred verdicts come last
+    if verdicts and verdicts[0].barred and verdicts[0].caveat:  # then all are barred, since such verdicts come last
         told.insert(0, verdicts[0].caveat)
-    sentences = told[:1] or kept["findings"][:1]
+    # what the judgments cannot tell is not claimed in other words either
+    findings = [] if _void(kept) else kept["findings"]
+    sentences = told[:1] or findings[:1]
     more = [Paragraph(sentence) for sentence in told[1:]]
     shown: list[Block | Picture | Fold] = [Heading(question.title), *map(Paragraph, sentences)]
     placed = kept["blocks"]
@@ -66,7 +68,7 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
     first = list(takewhile(lambda block: not isinstance(block, Heading), main))
     lead = [block for kind in (Picture, Table) for block in [one for one in first if isinstance(one, kind)][:1]]
     folded = [block for block in main if block not in lead]
-    more += [Paragraph(text) for text in kept["findings"] if text not in sentences]
+    more += [Paragraph(text) for text in findings if text not in sentences]
     more += [Paragraph(kept["reading"])] if kept["reading"] else []
     shown += [*lead, Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {policy_of(kept)}.")))]
     if others := _parts(placed, lambda place: place == OTHER):
@@ -81,7 +83,11 @@ def _verdicts(project: Project, question: Question, kept: Kept) -> list[Verdict]
     """Return the verdicts of a question; those based on judgments have the conditions that limit the qrels of ``project``."""
     judged = any("qrels" in entry["role"].split(", ") for entry in kept["inputs"])
     limits = kept["limits"] + (limits_of_sources(project) if judged else [])
-    return [limited(replace(verdict, about=question.title), limits) for verdict in kept["verdicts"]]
+    found: dict[str, Verdict] = {}
+    for verdict in kept["verdicts"]:
+        told = limited(replace(verdict, about=question.title), limits)
+        found.setdefault(told.text, told)
+    return list(found.values())
 
 
 def _parts(placed: Sequence[tuple[Any, int]], wanted: Callable[[int], bool]) -> list[Any]:
@@ -99,11 +105,21 @@ def _summary(folded: Sequence[Any]) -> str:
 
 
 def _named(block: Any, project: Project, kept: Kept) -> Any:
-    """Return the block with the project and the turns in its caption, so that a table or figure can be copied elsewhere."""
+    """Return the block with the project and the turns in its caption, so that a table or figure can be copied elsewhere.
+
+    The caption begins with what the judgments cannot tell.
+    """
     if not isinstance(block, Table | Picture):
         return block
     end = "" if block.caption.endswith((".", "?")) else "."
-    return replace(block, caption=f"{block.caption}{end} {project.name}, {_turns(kept)}.")
+    return replace(block, caption=f"{_void(kept)}{block.caption}{end} {project.name}, {_turns(kept)}.")
+
+
+def _void(kept: Kept) -> str:
+    """Return as a sentence what the judgments cannot tell, where a limit replaces the first verdict; else an empty string."""
+    barred = {subject for limit in kept["limits"] if limit.first and limit.bars for subject in limit.subjects}
+    subject = next((verdict.subject for verdict in kept["verdicts"] if verdict.subject in barred), None)
+    return f"{cannot(subject).capitalize()}. " if subject else ""
 
 
 def _turns(kept: Kept) -> str:

@@ -91,6 +91,10 @@ class Breakdown(Result):
 
     tried
         Measure → number of rules tried in the search for slices; empty without a search.
+    misfit
+        How a claim begins if judgments do not fit the collection; empty if they fit.
+    unordered
+        Whether nothing can be claimed, because systems that are compared differ by these misfits.
     """
 
     study = "breakdown"
@@ -213,6 +217,8 @@ class Breakdown(Result):
     )  # fmt: skip
 
     tried: Mapping[str, int] = field(default_factory=dict)
+    misfit: str = ""
+    unordered: bool = False
 
 
 def breakdown(

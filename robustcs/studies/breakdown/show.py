@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, marks
-from robustcs.documents.document import Block, Card, Cards, Table
+from robustcs.documents.document import Block, Card, Cards, Table, begun
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import (
@@ -58,7 +58,7 @@ def show(result: Breakdown, names: Sequence[str] = ()) -> tuple[Block, ...]:
     blocks += [replace(table, asked=several and table.of != "answerable") for table in tables]
     blocks += show_costs(result, cut) if asked("error_types") else []
     blocks += show_slices(result, cut) if asked("slices", "found_slices") else []
-    return tuple(blocks)
+    return begun(blocks, result.misfit, result.unordered)
 
 
 def _of(rows: pd.DataFrame) -> list[str]:

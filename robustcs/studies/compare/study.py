@@ -125,7 +125,7 @@ def ask(
     ranked = [any(system.rankings for system in state.systems.values()) for state in (first, second)]
     basis = "runs" if ranked[1] else "scores"
     notes = [] if first.policy == second.policy else [f"the policy changed; old policy: {first.policy['line']}"]
-    told = [merged(side.workspace.notes) if side.workspace else () for side in sides]
+    told = [merged([*side.workspace.misfits, *side.workspace.notes]) if side.workspace else () for side in sides]
     notes += [note if note in told[0] else f"new state: {note}" for note in told[1]]
     notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
     if ranked[0] != ranked[1]:
