@@ -92,9 +92,13 @@ def test_commands_name_the_roles_that_they_use(in_copy: Command, tmp_path: Path)
         ("breakdown", human), ("sweep", human), ("breakdown --metric f1", human), ("robustness", human),
         ("robustness", "Roles by file name: group manual"), ("audit", "Roles by file name: judge lexical"),
         ("components --cell a/b=runs/stem_human.trec --cell c/b=runs/stem_raw_1.trec", human),
+        ("compare . . --fail-if 'qr>0.5'", human), ("compare . . --fail-if 'qa>0.5'", human),
     ):  # fmt: skip
         assert note in json.loads(in_copy(f"{command} --format json").out)["notes"], command
-    for command in ("evaluate", "breakdown --human runs/stem_human.trec --rewrites human=topics.json:human"):
+    for command in (
+        "evaluate", "breakdown --human runs/stem_human.trec --rewrites human=topics.json:human",
+        "compare . . --fail-if 'drop>0.5'",
+    ):  # fmt: skip
         assert not any("by file name" in note for note in json.loads(in_copy(f"{command} --format json").out)["notes"])
 
 

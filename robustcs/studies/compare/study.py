@@ -70,10 +70,10 @@ def ask(
     The gate fails (exit code 1) if a drop is significantly larger than a condition allows. It cannot tell (exit code 5) if a
     drop is larger but not significantly so, if a run, turns or judgments are gone, if a condition matches nothing, or if the
     judged share of a run falls by more than 5 percentage points. Even a significant drop does not fail if more than 5% of the
-    scores of a file are missing, if the judgments no longer fit the passages (the judged share falls below a twentieth of the old one), or if the share falls by more than 5
-    points because of new passages and the drop is not significant on the turns whose top is judged in both states. Otherwise it
-    passes (exit code 0). Tests are one-sided, use the conversation as sampling unit, and are adjusted by max-T over all cases
-    of the call.
+    scores of a file are missing, if the judgments no longer fit the passages (the judged share falls below a twentieth of the
+    old one), or if the share falls by more than 5 points because of new passages and the drop is not significant on the turns
+    whose top is judged in both states. Otherwise it passes (exit code 0). Tests are one-sided, use the conversation as sampling
+    unit, and are adjusted by max-T over all cases of the call.
 
     fail_if
         Condition that fails the gate; repeatable.
