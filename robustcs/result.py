@@ -233,10 +233,7 @@ Content: TypeAlias = "Table | list[Any] | Callable[[], Table | list[Any]]"
 
 
 class Tables(Mapping[str, "pd.DataFrame"]):
-    """Table name → frame of a result, the main table first; each frame is computed when it is first used.
-
-    Each frame is a copy: changing it does not change the result.
-    """
+    """Table name → a copy of the frame of a result, the main table first; each frame is computed when it is first used."""
 
     def __init__(self, result: Result) -> None:
         self._result = result

@@ -121,13 +121,17 @@ def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> 
         own = score_files(workspace, given, [parse_measure(name, given=True) for name in next(iter(frames.values()))])
         every = dict.fromkeys(turn for read in own for turn in read.scores.turns)
         for (name, frame), read in zip(frames.items(), own, strict=True):
-            lost = set(read.unscored) | (set() if project.qrels and read.of_run else every.keys() - set(read.scores.turns))
+            of_run = bool(project.qrels) and read.of_run
+            lost = set(read.unscored) | (set() if of_run else every.keys() - set(read.scores.turns))
             turns = frame.turns
             lacking = sorted(set(turns) - set(read.scores.turns), key=turn_sort_key)
             values = {metric: dict(zip(turns, column.tolist(), strict=True)) for metric, column in frame.items()}
             role = parts[name].role if name in parts else ""
             unscored = sorted(lost, key=turn_sort_key)
-            found[name] = SystemState(role, values, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking, unscored=unscored)
+            found[name] = SystemState(
+                role, values, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking, unscored=unscored,
+                absent_is_missing=not of_run,
+            )  # fmt: skip
     for name, answered in outcomes.items():
         found[name] = replace(found[name], outcomes=answered.outcomes) if name in found else answered
     state = State(

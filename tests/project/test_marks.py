@@ -93,12 +93,14 @@ def test_commands_name_the_roles_that_they_use(in_copy: Command, tmp_path: Path)
         ("unjudged", f"{human}, group manual, judge lexical"), ("diversity", human),
         ("robustness", f"{human}, group manual"), ("audit", "Roles by file name: judge lexical"),
         ("components --cell a/b=runs/stem_human.trec --cell c/b=runs/stem_raw_1.trec", human),
+        ("compare . . --fail-if 'qr>0.5'", human), ("compare . . --fail-if 'qa>0.5'", human),
     ):  # fmt: skip
         told = [one for one in json.loads(in_copy(f"{command} --format json").out)["notes"] if "by file name" in one]
         assert told == [note], command
     for command in (
         "evaluate --human runs/stem_human.trec",
         "breakdown --human runs/stem_human.trec --rewrites human=topics.json:human",
+        "compare . . --fail-if 'drop>0.5'",
     ):
         assert not any("by file name" in note for note in json.loads(in_copy(f"{command} --format json").out)["notes"])
 
