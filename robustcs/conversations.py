@@ -100,13 +100,18 @@ class Conversations:
 
     @classmethod
     def from_fields(cls, places: Places, turns: Iterable[str], file: str) -> Conversations:
-        """Return conversations from fields of ``file``, and of other turns from ids; fields that repeat the ids add nothing."""
+        """Return conversations from fields of ``file``; fields that repeat the ids add nothing.
+
+        A turn without a field is its own conversation: names from fields and from ids are not of one kind.
+        """
         every = list(dict.fromkeys(turns))
         by_ids = cls.from_ids(every)
         told = [turn for turn in every if turn in places]
         if all(places[turn] in (by_ids._place(turn), (by_ids.of(turn), None)) for turn in told):
             return by_ids
-        made = cls(places, by_ids.by_ids, said=f"conversations from the fields of {file}")
+        names = {conversation for conversation, _ in places.values()}
+        alone = {turn: (f"turn {turn}", None) for turn in every if turn not in places and turn in names}
+        made = cls({**places, **alone}, said=f"conversations from the fields of {file}")
         return replace(made, example=_example(made, told) or told[0])
 
     @property

@@ -119,6 +119,8 @@ class Evaluated:
         Run → number of turns that it answers, if each run is averaged over these turns.
     unscored
         Number of turns for which at least one file of scores has no score.
+    unscored_by
+        System → number of turns for which its file has no score, and of turns that need one; only systems without some.
     notes
         Notes, each once; those of one kind, such as missing turns of several runs, are one note.
     skipped
@@ -149,6 +151,7 @@ class Evaluated:
     as_given: tuple[str, ...] = ()
     own_turns: Mapping[str, int] = field(default_factory=dict)
     unscored: int = 0
+    unscored_by: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     collections: int = 0
     criterion: str = ""
@@ -224,6 +227,7 @@ class Evaluated:
         more = {
             "as_given": list(self.as_given), "skipped": list(self.skipped), "collections": self.collections,
             "ranker": self.ranker, "few": dict(self.few), "turns_with_missing_scores": self.unscored,
+            "missing_scores": {name: lost for name, (lost, _) in self.unscored_by.items()},
             "conversations": self._grouped,
         }  # fmt: skip
         units = {"unit": self.unit, "units": self.units} if self.unit else {}

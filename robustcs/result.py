@@ -7,6 +7,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, overload
 
 from robustcs.lazy import Copies, own, pd
@@ -232,10 +233,7 @@ Content: TypeAlias = "Table | list[Any] | Callable[[], Table | list[Any]]"
 
 
 class Tables(Mapping[str, "pd.DataFrame"]):
-    """Table name → frame of a result, the main table first; each frame is computed when it is first used.
-
-    Each frame is a copy: changing it does not change the result.
-    """
+    """Table name → a copy of the frame of a result, the main table first; each frame is computed when it is first used."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -341,6 +339,15 @@ class Result:
         more = tuple(note for note in notes if note not in self.evaluated.notes)
         evaluated = replace(self.evaluated, notes=(*self.evaluated.notes, *more), skipped=tuple(skipped))
         return self.changed(evaluated=evaluated) if more or skipped else self
+
+    def without_p(self) -> Self:
+        """Return a copy whose p-values are all null, for systems that the judgments cannot order."""
+
+        def emptied(name: str, columns: Sequence[str]) -> pd.DataFrame:
+            return self.frame(name).assign(**dict.fromkeys(columns, float("nan")))
+
+        columns = {spec.name: [one.name for one in spec.fields if one.unit == "p"] for spec in self.declared}
+        return self.changed(**{name: partial(emptied, name, some) for name, some in columns.items() if some})
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 #: Role of a formulation → its name in output for people.
 FORMULATION_NAMES = {"original": "Original", "qr": "QR", "human": "Human"}
+#: Share of the turns, or of the scores of a system, that may be missing without a limit.
+MOST_MISSING = 0.05
 
 
 def system_name(name: str) -> str:
@@ -116,6 +118,23 @@ def first_of(parts: Sequence[str], most: int) -> str:
     """Return the first ``most`` parts, and the number of further parts."""
     more = f"; {len(parts) - most:,} more in the table" if len(parts) > most else ""
     return "; ".join(parts[:most]) + more
+
+
+def missing_scores(system: str, missing: int, turns: int) -> str:
+    """Return ``8 of 45 scores of tuesday are missing``."""
+    return f"{missing} of {counted(turns, 'score')} of {system_name(system)} {verb(missing, 'is', 'are')} missing"
+
+
+def many_missing(missing: Mapping[str, tuple[int, int]]) -> str:
+    """Return :func:`missing_scores` of the systems, the start of every claim; empty if at most 5% of each are missing.
+
+    missing
+        System → number of missing scores, and of all.
+    """
+    some = {name: (lost, turns) for name, (lost, turns) in missing.items() if lost}
+    if not any(lost > MOST_MISSING * turns for lost, turns in some.values()):
+        return ""
+    return first_of([missing_scores(name, *numbers) for name, numbers in some.items()], 3)
 
 
 def sentences(notes: Iterable[str]) -> str:

@@ -81,10 +81,68 @@ def test_a_file_names_conversations(ids: Path) -> None:
         policy(ids / "categories.tsv", "correct", conversation=3)
 
 
+def test_fields_of_texts_that_a_command_does_not_read_count_if_they_are_named(ids: Path) -> None:
+    rows = [line.split()[0] for line in (ids / "categories.tsv").read_text().splitlines()[1:]]
+    texts = "".join(f"{turn}\tc{place // 10}\t{turn}?\n" for place, turn in enumerate(rows))
+    (ids / "t.tsv").write_text(f"id\tconversation_id\tquery\n{texts}")
+    (ids / "robustcs.toml").write_text('formulations.human = {scores = "categories.tsv", rewrites = "t.tsv"}\n')
+    project = read_project(ids / "robustcs.toml")
+    assert robustcs.evaluate(project, metrics="correct").evaluated.units == 120
+    assert robustcs.evaluate(project, metrics="correct", conversation=str(ids / "t.tsv")).evaluated.units == 12
+    (ids / "t.tsv").unlink()
+    assert robustcs.evaluate(project, metrics="correct").evaluated.units == 120
+
+
+def test_turns_without_a_row_are_noted(ids: Path) -> None:
+    """60 of 120 turns: each is its own conversation. With one row less, the file is an error."""
+    lines = (ids / "categories.tsv").read_text().splitlines()[1:]
+    rows = [f"{line.split()[0]}\tc{place // 10}\n" for place, line in enumerate(lines)]
+    table = ids / "groups.tsv"
+    for count in (120, 60, 59):
+        table.write_text("turn\tconversation\n" + "".join(rows[:count]))
+        if count > 59:
+            found = policy(ids / "categories.tsv", "correct", conversation=str(table))
+            note = "60 of 120 turns have no row in groups.tsv; each is its own conversation"
+            assert (found["units"], note in found["notes"]) == ((12, False) if count == 120 else (66, True))
+    with pytest.raises(UsageError, match=r"61 of 120 turns have no row in groups\.tsv, such as \S+; add a row for each turn"):
+        policy(ids / "categories.tsv", "correct", conversation=str(table))
+
+
+def test_rows_that_repeat_the_ids_are_noted(ids: Path) -> None:
+    turns = [json.loads(line)["task_id"] for line in (ids / "rows.jsonl").read_text().splitlines()]
+    scores = {turn: {"correct": 1.0} for turn in turns}
+    (ids / "some.tsv").write_text("turn\tconversation\n" + "".join(f"{turn}\t{turn.split(':')[0]}\n" for turn in turns[:40]))
+    result = robustcs.evaluate(scores={"one": scores}, metrics="correct", conversation=str(ids / "some.tsv"))
+    note = "8 of 48 turns have no row in some.tsv; their conversations are those of their ids"
+    assert result.evaluated.units == 12 and note in result.evaluated.notes
+
+
+def test_fields_of_few_turns_are_no_source(ids: Path) -> None:
+    """Fields that robustcs finds itself are not an error, but the ids of the other turns count for all."""
+    turns = [json.loads(line)["task_id"] for line in (ids / "rows.jsonl").read_text().splitlines()]
+    for count in (20, 30):
+        rows = [
+            {"id": turn, "correct": 1} | ({"conversation": "x"} if place < count else {}) for place, turn in enumerate(turns)
+        ]
+        file = ids / "scores.jsonl"
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        result = robustcs.evaluate(scores={"one": file}, metrics="correct")
+        few = "28 of 48 turns have no row in scores.jsonl, so conversations come from turn ids alone"
+        some = "18 of 48 turns have no row in scores.jsonl; each is its own conversation"
+        assert (few in result.evaluated.notes, some in result.evaluated.notes) == (count == 20, count == 30)
+        assert result.evaluated.units == (12 if count == 20 else 19)
+
+
 def test_a_turn_in_two_conversations_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("turn\tconversation\na\tx\na\ty\n")
     with pytest.raises(InputError, match="turn a is in conversations x and y"):
         read_conversations(tmp_path / "t.tsv")
+    (tmp_path / "e.tsv").write_text("turn\tconversation\na\tx\nb\t\nc\t\n")
+    assert read_conversations(tmp_path / "e.tsv") == {"a": ("x", None)}
+    (tmp_path / "e.tsv").write_text("turn\tconversation\nb\t\nc\t\n")
+    assert read_conversations(tmp_path / "e.tsv", partly=True) == {}
+    with pytest.raises(InputError, match="the file has no conversations"):
+        read_conversations(tmp_path / "e.tsv")
     # a column of places is no column of ids
     (tmp_path / "p.tsv").write_text("conversation_id\tturn_id\tid\n31\t1\t31_1\n31\t2\t31_2\n32\t1\t32_1\n")
     assert read_conversations(tmp_path / "p.tsv") == {"31_1": ("31", 1), "31_2": ("31", 2), "32_1": ("32", 1)}

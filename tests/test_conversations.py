@@ -113,12 +113,20 @@ def test_none_is_none_for_any_ids() -> None:
 def test_fields_precede_ids() -> None:
     turns = ["a", "b", "c", "1_2", "1_1", "d"]
     known = Conversations.from_fields({"a": ("x", 2), "b": ("x", 1), "c": ("y", None)}, turns, "t.tsv")
-    assert (known.source, known.of("a"), known.depth("b"), known.of("1_2"), known.of("d")) == ("fields", "x", 1, "1", "d")
-    assert known.earlier(turns) == {"c": [], "d": [], "1_1": [], "b": [], "1_2": ["1_1"], "a": ["b"]}
+    assert (known.source, known.of("a"), known.depth("b"), known.of("1_2"), known.of("d")) == ("fields", "x", 1, "1_2", "d")
+    assert known.earlier(turns) == {"c": [], "d": [], "1_1": [], "b": [], "1_2": [], "a": ["b"]}
     assert known.in_words == "conversations from the fields of t.tsv: a is turn 2 of conversation x"
     # fields that repeat the ids are no other source
     same = Conversations.from_fields({"1_1": ("1", 1), "1_2": ("1", 2)}, ["1_1", "1_2"], "t.tsv")
     assert (same.source, same.said) == ("pattern", "")
+
+
+def test_names_from_fields_and_from_ids_are_never_one_conversation() -> None:
+    """1_1 is in conversation 2 of the file, so the ids 2_1 to 2_3 are not in it; nor is the turn x in conversation x."""
+    turns = [*grid("{}_{}", range(1, 9), range(1, 4)), "x"]
+    known = Conversations.from_fields({"1_1": ("2", None), "1_2": ("x", None)}, turns, "t.tsv")
+    units = units_of(turns, known)
+    assert units.count == len(turns) and len(set(map(known.of, turns))) == len(turns)
 
 
 def test_the_choice_in_words() -> None:

@@ -77,7 +77,7 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
         click.echo(harmless(other))
     if made.grid:
         of = counted(len(made.grid), "run")
-        click.echo(f"the names of {of} suggest a grid, but their rankings do not; see the end of the file")
+        click.echo(f"the names of {of} suggest a grid, but their rankings do not: {made.doubt}; see the end of the file")
     if whose := told(marks_in(text)):
         mark = "to confirm one, delete its mark # by name; to confirm all, run robustcs check --accept"
         click.echo(harmless(f"{counted(whose.count(',') + 1, 'role')} guessed from file names: {whose}; {mark}"))

@@ -193,7 +193,8 @@ class Verdict:
         Interval and basis follow the clause that contains the number.
         """
         end = _end_of_clause(self.text, self.number)
-        clause = f"{self.text[:end]} ({'; '.join(filter(None, (self.between, self.basis)))})".replace(") (", "; ")
+        basis = "; ".join(filter(None, (self.between, self.basis)))
+        clause = f"{self.text[:end]} ({basis})".replace(") (", "; ") if basis else self.text[:end]
         return f"{clause}{self.text[end:]}. {self.caveat}".rstrip()
 
 
@@ -255,3 +256,18 @@ class Document:
     opening: Opening | None = None
     latex: Mapping[str, str] = field(default_factory=dict)
     turns: Mapping[str, Any] = field(default_factory=dict)
+
+
+def begun(blocks: Sequence[Block], misfit: str, unordered: bool) -> tuple[Block, ...]:
+    """Return the blocks of a study after a sentence on judgments that do not fit the collection (``misfit``; may be empty).
+
+    ``unordered``: its last clause, what the judgments cannot tell, also begins the caption of every table and figure.
+    """
+    if not misfit:
+        return tuple(blocks)
+    clause = misfit.rpartition(": ")[2]
+    told = f"{clause[0].upper()}{clause[1:]}. "
+    if unordered:
+        blocks = [replace(one, caption=told + one.caption) if isinstance(one, Table | Figure) else one for one in blocks]
+    said = misfit if unordered else f"{misfit}; scores depend on it"
+    return Paragraph(f"{said}."), *blocks

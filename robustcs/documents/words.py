@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.statistics.estimate import STABLE_UNITS, p_text
-from robustcs.wording import and_more, counted, system_name
+from robustcs.wording import and_more, counted, many_missing, system_name, verb
 
 if TYPE_CHECKING:
     from robustcs.result import Basis, Evaluated
@@ -63,10 +63,25 @@ def system_in_words(name: str, evaluated: Evaluated, then: str = "") -> str:
     return said + then
 
 
-def where_few(names: Iterable[str], evaluated: Evaluated, end: str = "") -> str:
-    """Return ``, where x answers 1 of 70 turns`` and ``end`` if some of these systems answer less than half of the turns."""
+def few_answers(names: Iterable[str], evaluated: Evaluated) -> str:
+    """Return ``x answers 1 of 70 turns`` if some of these systems answer less than half of the turns, else an empty text."""
     few = [f"{system_name(name)} answers {evaluated.few[name]}" for name in dict.fromkeys(names) if name in evaluated.few]
-    return f", where {listed(few)} of {counted(evaluated.turns, 'turn')}{end}" if few else ""
+    return f"{listed(few)} of {counted(evaluated.turns, 'turn')}" if few else ""
+
+
+def in_brackets(*texts: str) -> str:
+    """Return `` (a; b)`` for the texts that are not empty; an empty text if there are none."""
+    some = "; ".join(filter(None, texts))
+    return some and f" ({some})"
+
+
+def limits_first(evaluated: Evaluated) -> str:
+    """Return sentences on many missing scores and on systems that answer less than half of the turns, to begin a caption."""
+    few = [system_in_words(name, evaluated) for name in evaluated.few]
+    if missing := many_missing(evaluated.unscored_by):
+        missing += f"; {counted(evaluated.turns, 'turn')} {verb(evaluated.turns, 'has', 'have')} all scores"
+    said = (missing, f"Unanswered turns count as incorrect for {listed(few)}" if few else "")
+    return "".join(f"{one}. " for one in said if one)
 
 
 def listed(names: Sequence[str]) -> str:

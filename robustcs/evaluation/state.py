@@ -46,6 +46,8 @@ class SystemState:
         Turn → outcome of the system's answer, if it has answers.
     unscored
         Turns whose score is missing in a file of per-turn scores.
+    absent_is_missing
+        Whether the score of a turn that the system lacks is missing: so for files of per-turn scores that are not a run's.
     """
 
     role: str
@@ -59,6 +61,7 @@ class SystemState:
     lacking: Sequence[str] = field(default_factory=list)
     outcomes: Mapping[str, str] = field(default_factory=dict)
     unscored: Sequence[str] = field(default_factory=list)
+    absent_is_missing: bool = False
 
     def answered(self, metric: str) -> set[str]:
         """Return the scored turns, without missing turns that score 0; for an outcome, all turns of the answers."""

@@ -145,13 +145,14 @@ def count_turns(
     holes: bool = False,
     alone: bool = False,
     asked: Mapping[str, Asked] | None = None,
+    apart: bool = False,
 ) -> Turns:
     """Return the turns that count.
 
     ``holes``: a run without judged passages gives a note instead of an error. ``alone``: runs are not compared on the same
     turns, so with ``own`` every turn counts that at least one file answers, and so do turns with missing scores, which are left
-    out otherwise. ``asked``: a turn that a set of paraphrases does
-    not ask is not missing from its run, and a turn that no set asks does not count.
+    out otherwise. ``asked``: a turn that a set of paraphrases does not ask is not missing from its run, and a turn that no set
+    asks does not count, unless systems are not compared with each other (``apart``).
 
     Raises :class:`InputError` for every file that does not belong to the expected turns, and :class:`UsageError` if no turn
     remains.
@@ -175,7 +176,7 @@ def count_turns(
     kept = {"zero": np.ones(len(lacking), dtype=bool), "drop": ~lacking, "own": own}[missing]
     if not alone:
         kept &= ~unscored
-    if sets:
+    if sets and not apart:
         by_any = np.any(list(sets.values()), axis=0)
         kept, lacking = kept & by_any, lacking & by_any
     if not kept.any():
@@ -184,7 +185,7 @@ def count_turns(
     # only runs have passages; notes on other files are made where they are read
     extra = max((file.extra for file in files if file.passage), default=0)
     left_out = [no_judgments(extra, "the runs")] if extra else []
-    notes = [*left_out, *notes_on(expected, files), *_unasked_notes(sets, asked or {})]
+    notes = [*left_out, *notes_on(expected, files), *_unasked_notes(sets, asked or {}, apart)]
     if told and not alone:
         number = int(unscored.sum())
         notes.append(f"{counted(number, 'turn')} left out, because a score is missing: {'; '.join(told)}")
@@ -203,7 +204,7 @@ def _asked(expected: Expected, files: Sequence[Answered], asked: Mapping[str, As
     return {name: own for name, own in found.items() if name in answered}
 
 
-def _unasked_notes(sets: Mapping[str, Mask], asked: Mapping[str, Asked]) -> list[str]:
+def _unasked_notes(sets: Mapping[str, Mask], asked: Mapping[str, Asked], apart: bool) -> list[str]:
     """Return a note for the sets that do not cover every turn, together if they cover the same ones for the same reason."""
     alike: dict[tuple[bytes, bool], list[str]] = {}
     for name, own in sets.items():
@@ -214,13 +215,19 @@ def _unasked_notes(sets: Mapping[str, Mask], asked: Mapping[str, Asked]) -> list
         own = sets[names[0]]
         left, of = int((~own).sum()), f"{int(own.sum())} of {counted(len(own), 'turn')}"
         who, one = ", ".join(map(system_name, names)), len(names) == 1
-        both = f"the other {left} {verb(left, 'is', 'are')} left out of {'it and its' if one else 'them and their'} baseline"
-        if unknown:
-            both += ", on the assumption that they were not asked"
-            both += f", because the texts of {who} are unknown (add them to [texts] or [raw_texts])"
+        whose = "it" if one else "them"
+        whose += "" if apart else f" and {'its' if one else 'their'} baseline"
+        both = f"the other {left} {verb(left, 'is', 'are')} left out of {whose}"
+        both += f", {assumed(who)}" if unknown else ""
         does = ("has passages for" if one else "have passages for") if unknown else "covers" if one else "cover"
         notes.append(f"{who} {does} {of}; {both}")
     return notes
+
+
+def assumed(who: str) -> str:
+    """Return on which assumption the turns without passages are left out of sets whose texts are unknown."""
+    unknown = f"because the texts of {who} are unknown (add them to [texts] or [raw_texts])"
+    return f"on the assumption that they were not asked, {unknown}"
 
 
 def no_judgments(turns: int, source: str) -> str:

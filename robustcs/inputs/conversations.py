@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 
 from robustcs.conversations import Places
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import RowProblems
-from robustcs.inputs.tables import Row, find_column, is_parquet, read_rows
-from robustcs.inputs.text import LONGEST_TEXT, id_text, text_lines, whole_number
+from robustcs.inputs.tables import Row, find_column, read_rows, text_of
+from robustcs.inputs.text import id_text, whole_number
 
 #: Columns of the conversation, of the place, and of the turn id; the first one present counts.
 CONVERSATION_NAMES = (
@@ -19,20 +18,12 @@ CONVERSATION_NAMES = (
 )  # fmt: skip
 PLACE_NAMES = ("turn_number", "turn_no", "turn_index", "turn")
 _IDS = ("task_id", "query_id", "qid", "q_id", "turn_id", "sample_id", "_id", "id", "turn")
-#: Lines whose encoding is checked before the columns are looked for.
-_HEAD = 100
 #: Largest place in a conversation.
 _LAST = 10**9
 
 
 def has_conversations(path: StrPath) -> bool:
-    """Return whether a file has columns of turn ids and conversations; files of other forms have none.
-
-    Raises :class:`InputError` for a file that cannot be read at all.
-    """
-    if not is_parquet(path):
-        for _ in islice(text_lines(path, LONGEST_TEXT), _HEAD):
-            pass
+    """Return whether a file has columns of turn ids and conversations; no file without such columns is an error."""
     try:
         columns = read_rows(path, ProblemList(path))[0]
     except InputError:
@@ -44,7 +35,7 @@ def read_conversations(path: StrPath, partly: bool = False) -> Places:
     """Return turn → its conversation and its place there (None without a column of places).
 
     A column whose numbers begin again in each conversation has places, not ids. If there is no other column of ids, turns are
-    ``CONVERSATION_TURN``. ``partly``: rows without a turn or a conversation are no problem, for files with other contents.
+    ``CONVERSATION_TURN``. Rows without a turn or a conversation say nothing. ``partly``: all rows may say nothing.
 
     Raises :class:`InputError` if there is no column of turns or of conversations, and for a turn in two conversations.
     """
@@ -65,8 +56,10 @@ def read_conversations(path: StrPath, partly: bool = False) -> Places:
         conversation, place = id_text(row.get(conversations)), id_text(row.get(number)) if number else ""
         turn = id_text(row.get(ids)) if ids else f"{conversation}_{place}" if place else ""
         if not turn or not conversation:
-            if not partly:
-                problems.skip(line, "no turn id or no conversation", "complete the row or delete it", "no-turn-id")
+            if any(text_of(cell) and not id_text(cell) for cell in (row.get(ids), row.get(conversations))):
+                problems.skip(
+                    line, "no turn id or no conversation", "write texts of usual length or whole numbers", "no-turn-id"
+                )
         elif places.get(turn, (conversation,))[0] != conversation:
             found = f"turn {turn} is in conversations {places[turn][0]} and {conversation}"
             problems.add(line, found, "write one conversation for each turn", "repeated-turn")

@@ -36,11 +36,14 @@ from robustcs.project.scan import (
     words_of,
 )
 from robustcs.project.text_run_match import Fit
+from robustcs.wording import counted
 
 #: Smallest share of turns on which texts and rankings agree, for texts to be assigned to a run; without and with its name.
 _SURE, _LIKELY = 0.9, 0.5
 #: Smallest number of turns with equal texts for a conclusion without a matching name.
 _FEW = 5
+#: Largest number of different labels, and the share of the turns below which it lies.
+_MOST_LABELS, _LABELS = 10, 0.1
 #: Words of names that do not distinguish rewriters.
 _ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model", "predicted", "cast", "ikat", "trec"))
 #: Words in names of files and columns of ratings, also where the rated questions stand beside them.
@@ -257,7 +260,17 @@ def texts_in(made: Proposal, file: Found) -> list[Texts]:
     if found and all(number_of(text) is not None for one in found for text in one.texts.values()):
         made.leave(file.paths, "all its texts are numbers, so these are ratings or scores")
         return []
-    return found
+    labels = [one for one in found if _are_labels(one.texts)]
+    for one in labels:
+        different, turns = len(set(one.texts.values())), counted(len(one.texts), "turn")
+        made.leave(one.named, f"only {counted(different, 'different text')} for {turns}, so these are labels")
+    return [one for one in found if one not in labels]
+
+
+def _are_labels(texts: Mapping[str, str]) -> bool:
+    """Return whether texts are labels such as ``good``: few different ones, each for many turns."""
+    different = len(set(texts.values()))
+    return different <= _MOST_LABELS and different < _LABELS * len(texts)
 
 
 def _rated(made: Proposal, file: Found) -> str:

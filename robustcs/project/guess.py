@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,11 +12,13 @@ from robustcs.evaluation.grid import Cell
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs import mtrag
 from robustcs.inputs.file_formats import RAG_RUN
+from robustcs.inputs.paths import parts_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.conversations import first_with_fields
 from robustcs.project.families import (
     Family,
     System,
@@ -31,9 +34,9 @@ from robustcs.project.guess_judgments import choose_judgments
 from robustcs.project.guess_studies import guess_studies, guess_tasks, tasks_of
 from robustcs.project.marks import MARK
 from robustcs.project.model import Role
-from robustcs.project.roles import Chosen, are_rewrites, choose
+from robustcs.project.roles import Chosen, are_rewrites, choose, no_human_run
 from robustcs.project.scan import WORDS, Found, Proposal, look_through, role_of, short_names, words_of
-from robustcs.project.text_run_match import Fit, crossed, digests_of, fit, ranked_alike
+from robustcs.project.text_run_match import Fit, digests_of, fit, ranked_alike, uncrossed
 from robustcs.project.toml import quoted, toml_key, toml_text
 from robustcs.wording import counted, some_of
 
@@ -77,9 +80,19 @@ def guess(path: Path) -> Proposal:
             made.use((kind,), largest.paths[:1], "the largest file of its kind")
     guess_tasks(made)
     for file in made.files:
+        used = file.path in made.taken and (file.is_a("texts") or file.is_a("scores") or file.is_a("answers"))
+        if used and made.read(file, _has_fields):
+            made.put(("policy", "conversation"), file.path, "conversations from its fields")
+            break
+    for file in made.files:
         if file.path not in made.taken and file.what is not None:
             made.leave(file.paths, f"{file.what.says}; {file.what.advice}")
     return made
+
+
+def _has_fields(place: Path) -> bool:
+    """Return whether fields of a file show conversations that its turn ids do not."""
+    return first_with_fields(parts_of(place)) is not None
 
 
 def write_config(made: Proposal, name: str) -> str:
@@ -98,7 +111,8 @@ def write_config(made: Proposal, name: str) -> str:
         comments[key] = "\n".join([f"{first}  # {MARK}" if first else MARK, *further])
     text = "\n".join([*lines, "", toml_text({"name": name} | made.values | tables, comments=comments)])
     if made.grid:
-        text += f"\n# {_TABLES['components']} Only their names suggest this, not their rankings.\n# [components]\n"
+        doubt = f"Only their names suggest this, not their rankings:\n# {made.doubt}."
+        text += f"\n# {_TABLES['components']} {doubt}\n# [components]\n"
         text += "".join(f"# {toml_key(cell)} = {quoted(path)}\n" for cell, path in made.grid.items())
     return text
 
@@ -123,6 +137,8 @@ class _Systems:
         Texts and systems whose role their contents confirm, not only their names.
     others
         Role → further texts with this role.
+    refused
+        Systems that are Human by name but not by their contents → why.
     """
 
     def __init__(self, made: Proposal, qrels: Qrels | None):
@@ -133,6 +149,7 @@ class _Systems:
         self.placed: list[System] = []
         self.confirmed: set[Texts | System] = set()
         self.others: dict[str, list[str]] = {}
+        self.refused: dict[System, str] = {}
         self._ranked = cache(lambda file: digests_of(rank_run(read_run(made.place(file)), EvaluationPolicy())))
 
     def place(self) -> None:
@@ -144,14 +161,18 @@ class _Systems:
         family = next((family for family in families if family.formulations >= 2), Family())
         self.turns = self.turns or {turn for one in [*family.systems.values()] or runs for turn in one.turns}
         texts, cells = self._texts(), find_grid(runs, families)
-        shown = bool(cells) and crossed({cell: self._ranked(one.file) for cell, one in cells.items()})
+        doubt = uncrossed({cell: self._ranked(one.file) for cell, one in cells.items()}) if cells else ""
+        shown = bool(cells) and not doubt
         if cells and not texts and "human" not in family.systems:
             family = Family()  # every question that these files answer knows the systems by their cells
-        self._formulations(family, texts)
+        found = choose(texts, self.turns)
+        family = self._without_refused(family, found)
+        self._formulations(family, texts, found)
         if self.similarity and [one.depth for one in family.rewriters.values()] == [0]:
             self.made.use(("answer_similarity",), self.similarity.paths, "by its columns")
         self._further(runs, family, cells if shown else {})
-        if not shown:
+        if doubt:
+            self.made.doubt = doubt
             self.made.grid = {
                 "/".join(cell): list(one.file.paths) if one.file.paths[1:] else one.file.path for cell, one in cells.items()
             }
@@ -219,8 +240,23 @@ class _Systems:
                 self.made.leave(one.file.paths, f"texts of other turns, such as {next(iter(one.texts))!r}")
         return kept
 
-    def _formulations(self, family: Family, texts: Sequence[Texts]) -> None:
-        found = choose(texts, self.turns)
+    def _without_refused(self, family: Family, found: Chosen) -> Family:
+        """Return the family without its Human system, if its rankings or the Human texts show that it is not Human."""
+        human, original = (family.systems.get(role) for role in _ENDS)
+        if human is None:
+            return family
+        both = original is not None and original.depth and human.depth
+        alike = ranked_alike(self._ranked(human.file), self._ranked(original.file)) if original and both else {}
+        if not (why := no_human_run(found, alike)):
+            return family
+        self.refused[human] = why
+        if human.depth:  # it becomes another system
+            self.made.offered.append(f"{human.file.path}: {why}")
+        else:
+            self.made.leave(human.file.paths, why, tell=True)
+        return replace(family, systems={name: one for name, one in family.systems.items() if one is not human})
+
+    def _formulations(self, family: Family, texts: Sequence[Texts], found: Chosen) -> None:
         chosen = found.texts
         other: Role | None = next((role for role in _ENDS if role in chosen and role in family.systems), None)
 
@@ -315,7 +351,8 @@ class _Systems:
                 one.name = one.name if one in sets else "/".join(cell)
         for one in runs:
             if one not in self.placed:
-                self.made.use(("runs", one.name), one.file.paths, "by its content")
+                why = self.refused.get(one, "")
+                self.made.use(("runs", one.name), one.file.paths, why or "by its content", why)
         for cell, one in cells.items():
             self.made.use(("components", "/".join(cell)), one.file.paths, "by its name")
         for role, systems in family.sets.items():

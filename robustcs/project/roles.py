@@ -9,8 +9,9 @@ from robustcs.project.families import Texts
 from robustcs.project.model import Role
 from robustcs.project.scan import plain_words
 from robustcs.project.text_run_match import FEW, words
+from robustcs.wording import counted
 
-#: Human texts that equal the Original in a larger share of turns are not rewrites.
+#: Human texts or rankings that equal those of Original in a larger share of turns are not of rewrites.
 _MOST_EQUAL = 0.9
 #: Smallest share of the turns with different texts in which Human must be longer than Original. It is 87% to 94% on CAsT 2019
 #: to 2021 and CANARD, 61% for the rewrites of MTRAG's rewriter, and near 0 if the two are swapped.
@@ -67,6 +68,21 @@ def choose(texts: Sequence[Texts], turns: Collection[str]) -> Chosen:
                 if of and same <= _MOST_EQUAL * of:
                     found.offered.setdefault(role, []).append(one)
     return found
+
+
+def no_human_run(found: Chosen, alike: Mapping[str, bool]) -> str:
+    """Return why a run that is Human by name is not Human; empty if nothing shows this.
+
+    alike
+        Turn that it and the run of Original answer → whether their rankings are equal.
+    """
+    same = sum(alike.values())
+    if len(alike) >= FEW and same > _MOST_EQUAL * len(alike):
+        return f"equals the rankings of Original in {same} of {counted(len(alike), 'turn')}, so it is not Human"
+    if found.refused and "human" not in found.texts:
+        one, why = found.refused[0]
+        return f"its texts are refused: {one.named[0]} {why}"
+    return ""
 
 
 def are_rewrites(one: Texts, ends: Iterable[Texts]) -> bool:

@@ -87,9 +87,9 @@ class Proposal:
     marks
         Keys whose role only the name of a file suggests.
     offered
-        Sentences on other files that could have a role.
-    grid
-        Runs whose names alone suggest that they cross wordings with rankers, WORDING/RANKER → file.
+        Sentences on other files that could have a role, and on runs that do not have the role of their name.
+    grid, doubt
+        Runs whose names alone suggest that they cross wordings with rankers, WORDING/RANKER → file; why their rankings do not.
     turns
         The project's turns, if any file of rankings, scores or texts tells them.
     """
@@ -104,6 +104,7 @@ class Proposal:
     marks: list[Mark] = field(default_factory=list)
     offered: list[str] = field(default_factory=list)
     grid: dict[str, str | list[str]] = field(default_factory=dict)
+    doubt: str = ""
     turns: Sequence[str] = ()
 
     def of(self, *kinds: Kind) -> list[Found]:

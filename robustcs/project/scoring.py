@@ -126,6 +126,9 @@ def score(
             frames[place] = frames[place].without(~turns.asked[file.name])
     there = [int((turns.counted & ~found.missing).sum()) for found in answered]
     few = {file.name: some for file, some in zip(files, there, strict=True) if 2 * some < turns.counted.sum()}
+    lost = {
+        file.name: int(found.unscored.sum()) for file, found in zip(files, answered, strict=True) if found.unscored is not None
+    }
     evaluated = Evaluated(
         policy,
         next(kind for kind in ("answers", "runs", "scores") if kind in kinds),
@@ -135,6 +138,7 @@ def score(
         as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
         own_turns=own,
         unscored=int(turns.unscored.sum()),
+        unscored_by={name: (number, len(expected.turns)) for name, number in lost.items() if number},
         few=few,
         conversations=conversations_of(inputs, expected.turns, [file.path for file in files if file.kind != "runs"]),
     )

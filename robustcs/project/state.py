@@ -121,13 +121,17 @@ def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> 
         own = score_files(workspace, given, [parse_measure(name, given=True) for name in next(iter(frames.values()))])
         every = dict.fromkeys(turn for read in own for turn in read.scores.turns)
         for (name, frame), read in zip(frames.items(), own, strict=True):
-            lost = set(read.unscored) | (set() if project.qrels and read.of_run else every.keys() - set(read.scores.turns))
+            of_run = bool(project.qrels) and read.of_run
+            lost = set(read.unscored) | (set() if of_run else every.keys() - set(read.scores.turns))
             turns = frame.turns
             lacking = sorted(set(turns) - set(read.scores.turns), key=turn_sort_key)
             values = {metric: dict(zip(turns, column.tolist(), strict=True)) for metric, column in frame.items()}
             role = parts[name].role if name in parts else ""
             unscored = sorted(lost, key=turn_sort_key)
-            found[name] = SystemState(role, values, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking, unscored=unscored)
+            found[name] = SystemState(
+                role, values, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking, unscored=unscored,
+                absent_is_missing=not of_run,
+            )  # fmt: skip
     for name, answered in outcomes.items():
         found[name] = replace(found[name], outcomes=answered.outcomes) if name in found else answered
     state = State(
@@ -178,14 +182,16 @@ KeptRanking = Mapping[str, tuple[str, Sequence[str]]]
 def judged_runs(
     workspace: Workspace, files: Mapping[str, Path], depth: int = 0
 ) -> tuple[dict[str, KeptRanking], dict[str, JudgedRun], int]:
-    """Join runs with the workspace's judgments on the turns that count.
+    """Join runs with the workspace's judgments on the turns that count; a set of paraphrases, on those of them that it asks.
 
     Returns the stored part of each ranking, the runs, and the number of judged turns that at least one run does not answer.
     """
     listed = list(files.items())
     built = workspace.per_run(listed, partial(_read, workspace.qrels, depth))
-    turns = workspace.count_turns(list(files), listed, [run.matrix for _, run in built], holes=True)
-    runs = [run if turns.counted.all() else only_turns(run, turns.counted) for _, run in built]
+    matrices = [run.matrix for _, run in built]
+    turns = workspace.count_turns(list(files), listed, matrices, holes=True, asked=workspace.asked, apart=True)
+    masks = [turns.counted & turns.asked.get(name, turns.counted) for name in files]
+    runs = [run if mask.all() else only_turns(run, mask) for (_, run), mask in zip(built, masks, strict=True)]
     rankings = dict(zip(files, (kept for kept, _ in built), strict=True))
     workspace.note(*turns.notes)
     return rankings, dict(zip(files, runs, strict=True)), int(turns.lacking.sum())

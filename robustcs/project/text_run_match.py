@@ -51,7 +51,9 @@ class Fit:
 
     @property
     def agreement(self) -> str:
-        """The number of turns on which texts and rankings agree, in words."""
+        """The number of turns on which texts and rankings agree, in words, if any turn could disagree."""
+        if not self.equal and not self.other_alike:
+            return "no turn has equal texts"  # any two runs agree with this
         turns = len(self.equal) + len(self.other)
         agree = turns - len(self.equal_apart) - len(self.other_alike)
         return f"texts and rankings agree on {agree} of {counted(turns, 'turn')}"
@@ -109,8 +111,8 @@ def ranked_alike(rankings: Mapping[str, Any], others: Mapping[str, Any]) -> dict
     return {turn: one == others[turn] for turn, one in rankings.items() if turn in others}
 
 
-def crossed(rankings: Mapping[tuple[str, str], Mapping[str, str]]) -> bool:
-    """Return whether the rankings of runs (wording, ranker) show that they cross wordings with rankers.
+def uncrossed(rankings: Mapping[tuple[str, str], Mapping[str, str]]) -> str:
+    """Return why rankings of runs (wording, ranker) do not show that they cross wordings with rankers; empty if they do.
 
     Two wordings have equal texts for some turns, and every ranker ranks these turns equally for both: the turns with equal
     rankings are nearly the same for all rankers. Rerankers that are taken for wordings have no such turns. On CAsT 2019, MTRAG
@@ -132,7 +134,15 @@ def crossed(rankings: Mapping[tuple[str, str], Mapping[str, str]]) -> bool:
                 for ranker in (first, second)
             ]
             common, fewest, turns = common + len(equal[0] & equal[1]), fewest + min(map(len, equal)), turns + len(shared)
-    return fewest >= FEW and common >= _CROSSED * fewest and fewest <= _MOST_EQUAL * turns
+    if not turns:
+        return "no two wordings have runs of the same two rankers"
+    if not fewest:
+        return "a ranker ranks no turn equally for two wordings"
+    if fewest < FEW:
+        return f"a ranker ranks only {counted(fewest, 'turn')} equally for two wordings"
+    if common < _CROSSED * fewest:
+        return "the turns that are ranked equally for two wordings depend on the ranker"
+    return "" if fewest <= _MOST_EQUAL * turns else "nearly all turns are ranked equally for two wordings"
 
 
 def _unlike(rankings: Mapping[str, str], others: Mapping[str, str]) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from robustcs.result import Evaluated
 from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.families import Family
 from robustcs.statistics.units import units_of
-from robustcs.wording import counted, listed, system_name
+from robustcs.wording import MOST_MISSING, counted, listed, many_missing, system_name
 
 if TYPE_CHECKING:
     from robustcs.evaluation.collection_fit import CollectionFit
@@ -39,17 +40,20 @@ _MODEL = re.compile(
 )
 #: How the note on formulations that are probably swapped begins.
 SWAPPED = "Human scores below Original"
-#: Share of the turns that may be missing without a limit.
-MOST_MISSING = 0.05
 _JUDGES: tuple[Subject, ...] = ("bias", "agreement")
 #: Subjects that do not depend on judgments.
 _WITHOUT: tuple[Subject, ...] = ("similarity", "clarification")
 _OF_JUDGMENTS = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT))
+_OF_CAUSES: tuple[Subject, ...] = ("blame", "drop")
 _OF_ROLES: tuple[Subject, ...] = ("blame", "drop", "unjudged")
 #: Table of a project file → the subjects that depend on its roles.
 _OF_MARKS: Mapping[str, tuple[Subject, ...]] = {
     "formulations": ("blame", "drop", "unjudged", "similarity", "reading"), "groups": ("rewording",), "judges": _JUDGES,
     "agreement": ("other",), "crowd": ("other",),
+}  # fmt: skip
+#: Subject → what judgments cannot tell where systems differ by misfits; others: the order of the systems.
+_UNTOLD: Mapping[Subject, str] = {
+    "blame": "tell rewriter errors from ranker errors", "drop": "order the formulations", "rewording": "show a drop",
 }  # fmt: skip
 _OF_TESTS: tuple[Subject, ...] = ("blame", "drop", "rewording", "systems", "reading")
 
@@ -60,11 +64,14 @@ class Limit:
 
     bars
         Bar these verdicts from the first screen of a report.
+    first
+        The reason begins the claim, and it replaces the claim if it bars it.
     """
 
     subjects: tuple[Subject, ...]
     reason: str
     bars: bool = False
+    first: bool = False
 
 
 def model_evidence(file: Path) -> str:
@@ -106,9 +113,15 @@ def limits_of_names(project: Project, read: Collection[str], tables: Iterable[st
     read
         Names of the files that were read; marks of other files do not matter.
     """
+    notes = {table: note_on_names(project, read, [table]) for table in tables}
+    return [Limit(_OF_MARKS[table], f"{note}.") for table, note in notes.items() if note]
+
+
+def note_on_names(project: Project, read: Collection[str], tables: Iterable[str]) -> str:
+    """Return one note on the roles in some tables that only file names suggest, of the files that were ``read``; or empty."""
     used = [mark for mark in project.marks if any(shown(file) in read for file in _marked_files(project, mark))]
-    whose = {table: told(used, [table]) for table in tables}
-    return [Limit(_OF_MARKS[table], f"Roles by file name: {names}.") for table, names in whose.items() if names]
+    names = told(used, tuple(tables))
+    return f"Roles by file name: {names}" if names else ""
 
 
 def _marked_files(project: Project, mark: Mark) -> Iterator[Path]:
@@ -173,9 +186,36 @@ def misfits(fit: CollectionFit) -> tuple[str, ...]:
     return tuple(said)
 
 
-def limits_of_fit(found: Sequence[str], unordered: bool) -> list[Limit]:
-    """Return the limit from :func:`misfits`; if systems differ by them (``unordered``), it bars verdicts on their order."""
-    return [Limit(_OF_JUDGMENTS, f"{', and '.join(found)}.", bars=unordered)] if found else []
+def claim_of_misfits(fit: CollectionFit | None, pairs: Iterable[tuple[str, str]], subject: Subject) -> tuple[str, bool]:
+    """Return the beginning of a claim on ``pairs`` of systems, and whether nothing can be claimed, as two differ by misfits.
+
+    The beginning is empty if the judgments fit the collection, and a whole clause if nothing can be claimed.
+    """
+    reason = ", and ".join(misfits(fit)) if fit else ""
+    if reason and fit and any(fit.apart(*pair) for pair in pairs):
+        return f"{reason}: {cannot(subject)}", True
+    return reason, False
+
+
+def cannot(subject: Subject | None) -> str:
+    """Return what judgments cannot tell where systems differ by :func:`misfits`."""
+    return f"the judgments cannot {_UNTOLD.get(subject or 'systems', 'order the systems')}"
+
+
+def limits_of_fit(fit: CollectionFit | None, project: Project) -> list[Limit]:
+    """Return the limits from :func:`misfits`; they bar verdicts on the order of systems that differ by them."""
+    if fit is None or not (found := misfits(fit)):
+        return []
+    groups = project.groups.values()
+    pairs: Mapping[tuple[Subject, ...], Iterable[tuple[str, str]]] = {
+        ("blame", "drop"): combinations((part.name for part in project.formulations.values()), 2),
+        ("rewording",): ((group.baseline, name) for group in groups for name in group.sets),
+        ("systems", "differences", "unjudged"): combinations(fit.tops, 2),
+    }  # fmt: skip
+    others = tuple(one for one in _OF_JUDGMENTS if one not in chain.from_iterable(pairs))
+    reason = f"{', and '.join(found)}."
+    limits = [Limit(some, reason, any(fit.apart(*pair) for pair in own), first=True) for some, own in pairs.items()]
+    return [*limits, Limit(others, reason, first=True)]
 
 
 def limits_of_rows(skipped: Mapping[tuple[str, str], Skipped]) -> list[Limit]:
@@ -192,11 +232,13 @@ def limits_of_turns(turns: Sequence[str], by: Grouping) -> list[Limit]:
 
 
 def limits_of_result(evaluated: Evaluated, family: Family | None = None) -> list[Limit]:
-    """Return limits from missing turns, probably swapped formulations, few sampling units, and a ``family`` without power."""
+    """Return limits from what is missing, probably swapped formulations, few sampling units, and a ``family`` without power."""
     limits = [Limit(_OF_ROLES, f"{note}.") for note in evaluated.notes if note.startswith(SWAPPED)]
     if evaluated.missing_rule == "zero" and evaluated.missing > MOST_MISSING * evaluated.turns:
         reason = f"{evaluated.missing} of {counted(evaluated.turns, 'turn')} are missing in at least one system and score 0."
         limits.append(Limit(_OF_JUDGMENTS, reason))
+    if told := many_missing(evaluated.unscored_by):
+        limits.append(Limit(_OF_CAUSES, f"{told}, which may change what causes the errors.", bars=True))
     of_units = _limits_of_units(evaluated.unit, evaluated.units, evaluated.unit_note) if evaluated.units else []
     note = family.note if family else ""
     return limits + (of_units or (_insignificant(f"{note[0].upper()}{note[1:]}.", ("systems",)) if note else []))
@@ -218,10 +260,21 @@ def _insignificant(reason: str, also: tuple[Subject, ...] = _OF_TESTS) -> list[L
 
 
 def limited(verdict: Verdict, limits: Iterable[Limit]) -> Verdict:
-    """Return the verdict with the reasons of its limits, each once."""
+    """Return the verdict with the reasons of its limits, each once; some begin the claim, or replace it."""
     mine = [limit for limit in limits if verdict.subject in limit.subjects]
+    for limit in dict.fromkeys(limit for limit in mine if limit.first):
+        verdict = _begun(verdict, limit)
+    mine = [limit for limit in mine if not limit.first]
     told = dict.fromkeys([*filter(None, [verdict.caveat]), *(limit.reason for limit in mine)])
     return replace(verdict, caveat=" ".join(told), barred=verdict.barred or any(limit.bars for limit in mine))
+
+
+def _begun(verdict: Verdict, limit: Limit) -> Verdict:
+    reason = limit.reason.rstrip(".")
+    if not limit.bars:
+        return replace(verdict, text=f"{reason}; {verdict.text}")
+    said = f"{reason}: {cannot(verdict.subject)}"
+    return replace(verdict, number=said.split()[0], interval="", text=said, basis="", tone="", caveat="", barred=True)
 
 
 # ---------------------------------------------------------------- customary relevance levels of known collections

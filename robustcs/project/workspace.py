@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
@@ -14,20 +15,31 @@ from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.turns import Asked, Turns, answered_by_run, count_turns, expected_of
+from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.turns import Asked, Turns, answered_by_run, assumed, count_turns, expected_of
 from robustcs.inputs.paths import PooledFile, pooled, shown
+from robustcs.inputs.readings import reading_once
 from robustcs.project.model import ROLES, Project, Role, TextSource
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
-from robustcs.project.trust import SWAPPED, limits_of_names
+from robustcs.project.trust import SWAPPED, fit_of, misfits, note_on_names
 from robustcs.result import Evaluated, Result
-from robustcs.wording import counted, system_name
+from robustcs.wording import counted, system_name, verb
+
+if TYPE_CHECKING:
+    from robustcs.evaluation.collection_fit import CollectionFit
 
 R = TypeVar("R", bound=Result)
 
 
 class Workspace(Inputs):
-    """The inputs of a project, and the scores of its systems and formulations under its policy."""
+    """The inputs of a project, and the scores of its systems and formulations under its policy.
+
+    fit
+        How far the judgments fit the collection and the runs that were scored; None without a collection.
+    """
+
+    fit: CollectionFit | None = None
 
     def of(self, project: Project) -> Workspace:
         """Return a workspace of ``project`` with the same jobs and progress display."""
@@ -59,9 +71,23 @@ class Workspace(Inputs):
         return len(self.collections) if "qrels" in vars(self) else 0
 
     def stated(self, result: R) -> R:
-        """Return ``result`` with the notes from reading its files, and the number of collections."""
+        """Return ``result`` with the notes from reading its files, and the number of collections.
+
+        Judgments that do not fit the collection are noted first.
+        """
         result = result.with_notes(self.notes, self.skipped_in_words)
-        return result.changed(evaluated=replace(result.evaluated, collections=self.collections_read))
+        notes = tuple(dict.fromkeys((*self.misfits, *result.evaluated.notes)))
+        return result.changed(evaluated=replace(result.evaluated, notes=notes, collections=self.collections_read))
+
+    @property
+    def misfits(self) -> tuple[str, ...]:
+        """What of the judgments does not fit the collection and the runs that were scored, in words; empty if all fits."""
+        return misfits(self.fit) if self.fit else ()
+
+    def _fit(self, runs: Mapping[str, tuple[str, Path]]) -> None:
+        """Compare the judgments with the collection and ``runs`` (system → role and file), unless all of them are known."""
+        if self.project.collection and not (self.fit and runs.keys() <= self.fit.tops.keys()):
+            self.fit = fit_of(self, runs)
 
     def ranking_measures(
         self, default: Sequence[Measure], totals: bool = False, given: bool = False
@@ -80,7 +106,7 @@ class Workspace(Inputs):
     def note_names(self, *tables: str) -> None:
         """Note the roles in these tables of the project file, of files read so far, that only the names of files suggest."""
         read = {entry["path"] for entry in self.read}
-        self.note(*(limit.reason.rstrip(".") for limit in limits_of_names(self.project, read, tables)))
+        self.note(*filter(None, [note_on_names(self.project, read, tables)]))
 
     # ------------------------------------------------------------ scores of systems by name
 
@@ -123,16 +149,27 @@ class Workspace(Inputs):
         return found
 
     def partly_asked(self) -> dict[str, str]:
-        """Return the sets of groups whose texts cover less than 95% of the judged turns → ``typo covers 12 of 30 turns``."""
+        """Return the sets of groups that ask less than 95% of the judged turns → ``typo covers 12 of 30 turns``.
+
+        If the texts of a set are unknown, these are the turns for which a run of its group has passages, and the words say so.
+        """
         if not (self.project.qrels and self.project.groups):
             return {}
-        known = {name: one.turns for name, one in self.asked.items() if one.turns is not None}
-        judged = set(self.qrels.turns) if known else set()
-        return {
-            name: f"{name} covers {len(turns & judged)} of {counted(len(judged), 'turn')}"
-            for name, turns in known.items()
-            if len(turns & judged) < 0.95 * len(judged)
-        }
+        systems = self.project.systems
+        unknown = [name for name, one in self.asked.items() if one.turns is None and name in systems]
+        runs = dict.fromkeys(run for name in unknown for run in self.asked[name].runs if run in systems)
+        answered = dict(zip(runs, self.per_run([(run, systems[run]) for run in runs], _turns_of), strict=True))
+        judged = set(self.qrels.turns) if self.asked else set()
+        found = {}
+        for name, one in self.asked.items():
+            any_run = set[str]().union(*(answered.get(run, ()) for run in one.runs))
+            turns = judged & (any_run if one.turns is None else one.turns)
+            if len(turns) < 0.95 * len(judged):
+                of, known = f"{len(turns)} of {counted(len(judged), 'turn')}", one.turns is not None
+                found[name] = f"{name} covers {of}" if known else f"{name} has passages for {of}"
+                left = len(judged) - len(turns)
+                found[name] += "" if known else f"; the other {left} {verb(left, 'is', 'are')} left out, {assumed(name)}"
+        return found
 
     def system_scores(
         self, names: Sequence[str], measures: Sequence[Measure] = (), asked: Mapping[str, Asked] | None = None
@@ -161,8 +198,21 @@ class Workspace(Inputs):
             if measure.family in ANSWER_FAMILIES and any(file.kind == "runs" for file in files):
                 found = f"{measure.name} measures answers, but these systems have runs"
                 raise UsageError("no-answers", found, "use a measure such as ndcg_cut_3")
-        frames, evaluated = score(self, files, measures, alone, asked)
+        frames, evaluated = self._scored(files, measures, alone, asked)
         return {file.name: frame for file, frame in zip(files, frames, strict=True)}, evaluated
+
+    def _scored(
+        self,
+        files: Sequence[ScoredFile],
+        measures: Sequence[Measure],
+        alone: bool = False,
+        asked: Mapping[str, Asked] | None = None,
+    ) -> tuple[list[TurnScores], Evaluated]:
+        # runs are read once for their scores and for their fit with a collection
+        with reading_once() if self.project.collection else nullcontext():
+            found = score(self, files, measures, alone, asked)
+            self._fit({file.name: (file.role, file.path) for file in files if file.kind == "runs"})
+        return found
 
     def count_turns(
         self,
@@ -171,14 +221,17 @@ class Workspace(Inputs):
         matrices: Sequence[GradeMatrix],
         holes: bool = False,
         asked: Mapping[str, Asked] | None = None,
+        apart: bool = False,
     ) -> Turns:
         """Return the judged turns that count under the project's policy, and the missing turns of each run.
 
         See :mod:`robustcs.evaluation.turns`. Raises :class:`InputError` for runs that share no turn with the qrels.
         """
         answered = [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
+        self._fit(dict(zip(names, files, strict=True)))
         policy = self.project.policy
-        return count_turns(expected_of(self.qrels, policy.documents), answered, policy.missing, holes=holes, asked=asked)
+        expected = expected_of(self.qrels, policy.documents)
+        return count_turns(expected, answered, policy.missing, holes=holes, asked=asked, apart=apart)
 
     # ------------------------------------------------------------ scores of the three formulations
 
@@ -192,7 +245,7 @@ class Workspace(Inputs):
         """
         measures = measures or self.project.metrics
         files = self.formulation_files(measures)
-        frames, evaluated = score(self, list(files.values()), measures)
+        frames, evaluated = self._scored(list(files.values()), measures)
         self.note_names("formulations")
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(
@@ -277,6 +330,10 @@ class Workspace(Inputs):
         """Return the names of all systems with texts."""
         written = {part.name for part in self.project.formulations.values() if part.rewrites}
         return {*written, *self.project.texts, *self.project.raw_texts}
+
+
+def _turns_of(ranking: Ranking) -> tuple[str, ...]:
+    return ranking.turns
 
 
 #: Smallest number of turns of which equal scores on every one are noted.

@@ -122,7 +122,7 @@ def answered(question: Question, workspace: Workspace, names: Names) -> Section:
         blocks=tuple(zip(shown[first:], kinds, strict=True)),
         policy=_stated(workspace, evaluated, ()).policy_line,
         skipped=tuple(workspace.skipped_in_words),
-        notes=(*evaluated.notes, *workspace.notes),
+        notes=(*workspace.misfits, *evaluated.notes, *workspace.notes),
         inputs=tuple(inputs),
         files=files | {name: names.hide(text).encode("utf-8", "replace") for name, text in data.items()},
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from robustcs.documents.document import Block, Cards, Fold, Heading, Opening, Paragraph, Picture, Table, Verdict
 from robustcs.project.model import Project
-from robustcs.project.trust import limited, limits_of_sources
+from robustcs.project.trust import cannot, limited, limits_of_sources
 from robustcs.reporting.answers import Kind, Section
 from robustcs.reporting.headlines import headlines, in_order
 from robustcs.studies.study import Question
@@ -43,9 +43,11 @@ def section(project: Project, question: Question, answer: Section, opened: bool)
     """
     verdicts = in_order(_verdicts(project, question, answer))
     told = [verdict.sentence for verdict in verdicts]
-    if verdicts and verdicts[0].barred:  # then all are, since barred verdicts come last
+    if verdicts and verdicts[0].barred and verdicts[0].caveat:  # then all are barred, since such verdicts come last
         told.insert(0, verdicts[0].caveat)
-    sentences = told[:1] or answer.findings[:1]
+    # what the judgments cannot tell is not claimed in other words either
+    findings = () if _void(answer) else answer.findings
+    sentences = told[:1] or findings[:1]
     more = [Paragraph(sentence) for sentence in told[1:]]
     shown: list[Block | Picture | Fold] = [Heading(question.title), *map(Paragraph, sentences)]
     overview: list[tuple[Any, Kind]] = [] if opened else [(block, "main") for block in answer.overview]
@@ -54,7 +56,7 @@ def section(project: Project, question: Question, answer: Section, opened: bool)
     first = list(takewhile(lambda block: not isinstance(block, Heading), main))
     lead = [block for kind in (Picture, Table) for block in [one for one in first if isinstance(one, kind)][:1]]
     folded = [block for block in main if block not in lead]
-    more += [Paragraph(text) for text in answer.findings if text not in sentences]
+    more += [Paragraph(text) for text in findings if text not in sentences]
     more += [Paragraph(answer.reading)] if answer.reading else []
     shown += [*lead, Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {answer.policy_line}.")))]
     if others := _of_kind(placed, "other"):
@@ -68,7 +70,11 @@ def section(project: Project, question: Question, answer: Section, opened: bool)
 def _verdicts(project: Project, question: Question, answer: Section) -> list[Verdict]:
     """Return the verdicts of a question; those based on judgments have the conditions that limit the qrels of ``project``."""
     limits = [*answer.limits, *(limits_of_sources(project) if answer.judged else [])]
-    return [limited(replace(verdict, about=question.title), limits) for verdict in answer.verdicts]
+    found: dict[str, Verdict] = {}
+    for verdict in answer.verdicts:
+        told = limited(replace(verdict, about=question.title), limits)
+        found.setdefault(told.text, told)
+    return list(found.values())
 
 
 def _of_kind(placed: Sequence[tuple[Any, Kind]], wanted: Kind) -> list[Any]:
@@ -86,11 +92,21 @@ def _summary(folded: Sequence[Any]) -> str:
 
 
 def _named(block: Any, project: Project, answer: Section) -> Any:
-    """Return the block with the project and the turns in its caption, so that a table or figure can be copied elsewhere."""
+    """Return the block with the project and the turns in its caption, so that a table or figure can be copied elsewhere.
+
+    The caption begins with what the judgments cannot tell.
+    """
     if not isinstance(block, Table | Picture):
         return block
     end = "" if block.caption.endswith((".", "?")) else "."
-    return replace(block, caption=f"{block.caption}{end} {project.name}, {_turns(answer)}.")
+    return replace(block, caption=f"{_void(answer)}{block.caption}{end} {project.name}, {_turns(answer)}.")
+
+
+def _void(answer: Section) -> str:
+    """Return as a sentence what the judgments cannot tell, where a limit replaces the first verdict; else an empty string."""
+    barred = {subject for limit in answer.limits if limit.first and limit.bars for subject in limit.subjects}
+    subject = next((verdict.subject for verdict in answer.verdicts if verdict.subject in barred), None)
+    return f"{cannot(subject).capitalize()}. " if subject else ""
 
 
 def _turns(answer: Section) -> str:

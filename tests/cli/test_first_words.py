@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
+from robustcs.documents.document import Cards, Paragraph
 from robustcs.project.reading import read_project
 from robustcs.reporting.build import make_report
-from tests.case_files import case
+from tests.case_files import CASES, case
 
 Output = pytest.CaptureFixture[str]
 
@@ -72,6 +73,63 @@ def test_judgments_that_do_not_fit_open_and_tell_no_order(
     assert opening is not None
     [verdict] = opening.verdicts
     assert verdict.text == f"{FACTS}: the judgments cannot order b and a"
+
+
+def twins(folder: Path) -> None:
+    """Write the case of twins into the current folder, with three formulations, a group and a grid."""
+    shutil.copytree(CASES / "twins", folder, dirs_exist_ok=True)
+    runs = ("original", "a.run"), ("qr", "a.run"), ("human", "b.run")
+    text = 'qrels = "qrels.txt"\ncollection = "collection.jsonl"\n'
+    text += "".join(f'[formulations.{name}]\nrun = "{file}"\n' for name, file in runs)
+    text += '[runs]\nb = "b.run"\na = "a.run"\n[groups.g]\nbaseline = "b"\nsets = ["a"]\n'
+    text += '[components]\n"a/x" = "a.run"\n"b/x" = "b.run"\n'
+    (folder / "robustcs.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "line", [["breakdown"], ["robustness"], ["sweep"], ["components"], ["unjudged"], ["compare", ".", "."]], ids=" ".join
+)
+def test_every_command_on_judgments_notes_first_that_they_do_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output, line: list[str]
+) -> None:
+    twins(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run([*line, "--format", "json"]) == 0
+    first, second, *_ = json.loads(capsys.readouterr().out)["notes"]
+    parts = FACTS.split(", and ")
+    assert first == parts[0]
+    assert second.startswith("97% of the judged texts in the top 10 of ") and second.endswith(parts[1].split(" of a ")[1])
+
+
+@pytest.mark.parametrize(
+    ("command", "cannot"), [("breakdown", "tell rewriter errors from ranker errors"), ("robustness", "show a drop")]
+)
+def test_judgments_that_do_not_fit_show_no_cause_and_no_drop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output, command: str, cannot: str
+) -> None:
+    twins(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    told = first(capsys, command)
+    assert told.startswith(FACTS[:80]) and told.endswith(f"only under another id: the judgments cannot {cannot}.")
+    assert run([command]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"The judgments cannot {cannot}. " in shown and "< 0.0001" not in shown
+    assert run([command, "--format", "json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    found = {value for rows in tables.values() for row in rows for name, value in row.items() if name in ("p", "p_corrected")}
+    assert found == {None}
+
+
+def test_a_report_on_judgments_that_do_not_fit_claims_no_cause_and_no_drop(tmp_path: Path, undrawn: None) -> None:
+    twins(tmp_path)
+    document = make_report(read_project(tmp_path / "robustcs.toml")).document
+    assert document.opening is not None
+    assert [verdict.text.startswith(FACTS[:80]) for verdict in document.opening.verdicts] == [True]
+    assert all("The judgments cannot " in block.caption for block in document.opening.blocks if not isinstance(block, Cards))
+    said = [block.text for block in document.blocks if isinstance(block, Paragraph)]
+    assert any(text.endswith("the judgments cannot tell rewriter errors from ranker errors.") for text in said)
+    assert any(text.endswith("the judgments cannot show a drop.") for text in said)
+    assert not any("p <" in text for text in said)
 
 
 def test_without_its_collection_the_same_runs_are_compared(

@@ -81,20 +81,27 @@ def marked(config: Path, *lines: str) -> str:
     return text
 
 
-RUN, ANSWERS = 'run = "runs/stem_human.trec"', 'answers = "answers/human.json"'
+RUN, TEXTS, ANSWERS = 'run = "runs/stem_human.trec"', 'rewrites = "topics.json:manual"', 'answers = "answers/human.json"'
 SETS, JUDGE = 'sets = ["manual_1", "manual_2", "manual_3"]', 'lexical = "judges/lexical.txt"'
 
 
 def test_commands_name_the_roles_that_they_use(in_copy: Command, tmp_path: Path) -> None:
-    marked(tmp_path / "demo" / "robustcs.toml", RUN, ANSWERS, SETS, JUDGE)
+    marked(tmp_path / "demo" / "robustcs.toml", RUN, TEXTS, ANSWERS, SETS, JUDGE)
     human = "Roles by file name: human"
     for command, note in (
-        ("breakdown", human), ("sweep", human), ("breakdown --metric f1", human), ("robustness", human),
-        ("robustness", "Roles by file name: group manual"), ("audit", "Roles by file name: judge lexical"),
+        ("breakdown", human), ("sweep", human), ("breakdown --metric f1", human), ("evaluate", human),
+        ("unjudged", f"{human}, group manual, judge lexical"), ("diversity", human),
+        ("robustness", f"{human}, group manual"), ("audit", "Roles by file name: judge lexical"),
         ("components --cell a/b=runs/stem_human.trec --cell c/b=runs/stem_raw_1.trec", human),
+        ("compare . . --fail-if 'qr>0.5'", human), ("compare . . --fail-if 'qa>0.5'", human),
     ):  # fmt: skip
-        assert note in json.loads(in_copy(f"{command} --format json").out)["notes"], command
-    for command in ("evaluate", "breakdown --human runs/stem_human.trec --rewrites human=topics.json:human"):
+        told = [one for one in json.loads(in_copy(f"{command} --format json").out)["notes"] if "by file name" in one]
+        assert told == [note], command
+    for command in (
+        "evaluate --human runs/stem_human.trec",
+        "breakdown --human runs/stem_human.trec --rewrites human=topics.json:human",
+        "compare . . --fail-if 'drop>0.5'",
+    ):
         assert not any("by file name" in note for note in json.loads(in_copy(f"{command} --format json").out)["notes"])
 
 

@@ -13,9 +13,9 @@ from robustcs.cli.main import run
 from robustcs.project.guess import guess, write_config
 from robustcs.project.marks import marks_in
 from robustcs.project.reading import read_project
-from robustcs.project.text_run_match import crossed
+from robustcs.project.text_run_match import fit, uncrossed
 from tests.case_files import case
-from tests.project.test_scaffold import ENDS, HUMAN, QRELS, RAW, TURNS, config, fill, parts, ranked, rewrites, tsv
+from tests.project.test_scaffold import ENDS, HUMAN, QRELS, RAW, TURNS, aside, config, fill, parts, ranked, rewrites, tsv
 
 
 def text(folder: Path) -> str:
@@ -75,6 +75,31 @@ def test_human_texts_that_equal_the_original_are_not_human(tmp_path: Path, equal
     assert parts(config(tmp_path), "rewrites")["human"] == ("human.tsv" if role else "human_final.tsv")
 
 
+def test_a_run_is_not_human_if_its_texts_or_rankings_are_not(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A run called human with the rankings of Original, or whose texts are refused, is another system."""
+    fill(tmp_path, ENDS | {"human.trec": ranked(RAW), "human.tsv": tsv(RAW), "t5.trec": ranked(rewrites(1))})
+    made = config(tmp_path)
+    assert set(made["formulations"]) == {"original", "qr"} and made["runs"] == {"human": "human.trec"}
+    why = "equals the rankings of Original in 24 of 24 turns, so it is not Human"
+    assert f'human = "human.trec"  # {why}\n' in text(tmp_path) and "formulations.human.run" not in marked(tmp_path)
+    assert run(["init", str(tmp_path)]) == 0 and f"human.trec: {why}\n" in capfd.readouterr().out
+    (tmp_path / "robustcs.toml").unlink()
+    fill(tmp_path, {"human.trec": ranked(HUMAN)})  # other rankings, but its texts are those of Original
+    assert set(config(tmp_path)["formulations"]) == {"original", "qr"} and config(tmp_path)["runs"] == {"human": "human.trec"}
+    told = "its texts are refused: human.tsv equals the Original texts in 24 of 24 turns, so it is not Human"
+    assert f'human = "human.trec"  # {told}\n' in text(tmp_path)
+    fill(tmp_path, {"human_final.tsv": tsv(HUMAN)})  # the right texts
+    assert parts(config(tmp_path), "run")["human"] == "human.trec" and "runs" not in config(tmp_path)
+
+
+@pytest.mark.parametrize(("equal", "role"), [(21, True), (22, False)])
+def test_a_run_with_the_rankings_of_original_is_not_human(tmp_path: Path, equal: int, role: bool) -> None:
+    """At most nine tenths of 24 turns are 21.6."""
+    texts = {turn: RAW[turn] if place < equal else f"{RAW[turn]} In full." for place, turn in enumerate(TURNS)}
+    fill(tmp_path, {"qrels.txt": QRELS, "raw.trec": ranked(RAW), "human.trec": ranked(texts), "t5.trec": ranked(rewrites(1))})
+    assert ("human" in parts(config(tmp_path), "run")) == role
+
+
 def test_the_shortest_name_among_complete_files(tmp_path: Path) -> None:
     other = {turn: f"{text} Or not?" for turn, text in HUMAN.items()}
     fill(tmp_path, {"original.tsv": tsv(RAW), "a_human_long.tsv": tsv(other), "human.tsv": tsv(dict(list(HUMAN.items())[:12]))})
@@ -100,6 +125,26 @@ def test_ratings_and_grades_are_no_texts(tmp_path: Path) -> None:
     assert "manual.tsv" in made.aside
 
 
+@pytest.mark.parametrize(("different", "texts"), [(2, False), (3, True)])
+def test_labels_are_no_texts(tmp_path: Path, different: int, texts: bool) -> None:
+    """Fewer than a tenth of 24 turns have different texts: 2."""
+    labels = {turn: ("good", "bad", "fair")[place % different] for place, turn in enumerate(TURNS)}
+    fill(tmp_path, {"original.tsv": tsv(RAW), "human.tsv": tsv(labels)})
+    assert ("human" in parts(config(tmp_path), "rewrites")) == texts
+    assert aside(tmp_path) == ({} if texts else {"human.tsv": "only 2 different texts for 24 turns, so these are labels"})
+    many = {f"{turn}{more}": f"{place % 11}th label" for more in range(9) for place, turn in enumerate(TURNS)}
+    fill(tmp_path, {"original.tsv": tsv(many), "human.tsv": tsv(many)})  # 11 of 216
+    assert "original" in parts(config(tmp_path), "rewrites")
+
+
+def test_agreement_is_not_vacuous() -> None:
+    """Different texts with different rankings show nothing; equal ones do, and so do equal rankings."""
+    ours, theirs = {"a": "x", "b": "y"}, {"a": "z", "b": "y"}
+    assert fit(ours, theirs, {"a": False, "b": True}).agreement == "texts and rankings agree on 2 of 2 turns"
+    assert fit(ours, {"a": "z", "b": "z"}, {"a": False, "b": False}).agreement == "no turn has equal texts"
+    assert fit(ours, {"a": "z", "b": "z"}, {"a": True, "b": False}).agreement == "texts and rankings agree on 1 of 2 turns"
+
+
 # ---------------------------------------------------------------- marks
 
 
@@ -123,7 +168,9 @@ def test_swapped_names_are_not_confirmed(tmp_path: Path) -> None:
 
 
 def test_names_alone_are_marked(tmp_path: Path, demo: Path) -> None:
-    fill(tmp_path, {"qrels.txt": QRELS} | {f"a_{name}.trec": ranked(rewrites(1)) for name in ("raw", "human", "manual_1")})
+    fill(tmp_path, {"qrels.txt": QRELS} | {
+        f"a_{name}.trec": ranked(rewrites(seed)) for seed, name in enumerate(("raw", "human", "manual_1"))
+    })  # fmt: skip
     assert marked(tmp_path) == {"formulations.original.run", "formulations.human.run", "groups.manual.sets"}
     # fields name the texts of the demo, and they fit its runs
     assert marked(demo) == {
@@ -140,7 +187,9 @@ def test_the_case_of_rerankers_has_no_grid(tmp_path: Path, capfd: pytest.Capture
     folder = case("rerankers", tmp_path)
     made = config(folder)
     assert run(["init", str(folder)]) == 0
-    assert "names of 4 runs suggest a grid, but their rankings do not; see the end of the file\n" in capfd.readouterr().out
+    why = "a ranker ranks no turn equally for two wordings"
+    assert f"names of 4 runs suggest a grid, but their rankings do not: {why}; see" in capfd.readouterr().out
+    assert f"Only their names suggest this, not their rankings:\n# {why}.\n" in text(folder)
     assert "components" not in made and "formulations" not in made
     assert made["runs"] == {path.stem: path.name for path in folder.glob("*.run")}
     assert '# [components]\n# "bert/zs" = "bm25+bert(zs).run"\n' in text(folder)
@@ -161,19 +210,20 @@ def grid(equal: int, of: int = 40) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def test_rankings_show_a_grid() -> None:
-    assert crossed(grid(5)) and crossed(grid(36))
-    assert not crossed(grid(4)), "too few turns with equal texts"
-    assert not crossed(grid(37)), "the wordings hardly differ"
-    assert not crossed({cell: some for cell, some in grid(20).items() if cell != ("b", "y")}), "one ranker has both wordings"
+    assert not uncrossed(grid(5)) and not uncrossed(grid(36))
+    assert uncrossed(grid(4)) == "a ranker ranks only 4 turns equally for two wordings"
+    assert uncrossed(grid(0)) == "a ranker ranks no turn equally for two wordings"
+    assert uncrossed(grid(37)) == "nearly all turns are ranked equally for two wordings"
+    assert uncrossed({cell: some for cell, some in grid(20).items() if cell != ("b", "y")}), "one ranker has both wordings"
     turned = {(ranker, wording): some for (wording, ranker), some in grid(20).items()}
-    assert not crossed(turned), "rankers taken for wordings"
+    assert uncrossed(turned), "rankers taken for wordings"
     noisy = grid(20)
     noisy["b", "y"] |= {f"{turn}": "rounded" for turn in range(3)}
-    assert crossed(noisy), "17 of 17"
+    assert not uncrossed(noisy), "17 of 17"
     noisy["b", "y"] |= {f"{turn}": noisy["a", "y"][f"{turn}"] for turn in range(20, 24)}
-    assert not crossed(noisy), "17 of 20 and 21"
+    assert uncrossed(noisy), "17 of 20 and 21"
     single = {cell: some | {f"s{turn}": "d1" for turn in range(20)} for cell, some in grid(0).items()}
-    assert not crossed(single), "turns with one passage"
+    assert uncrossed(single), "turns with one passage"
 
 
 # ---------------------------------------------------------------- judgments

@@ -239,7 +239,8 @@ def test_tags_name_runs_that_nothing_else_names(tmp_path: Path) -> None:
 
 
 def test_sets_of_paraphrases_become_groups(tmp_path: Path) -> None:
-    files = {f"bm25_{name}.trec": ranked(HUMAN | {"1_1": name}) for name in ("manual_10", "manual_2", "raw_1", "raw", "manual")}
+    texts = {name: RAW if "raw" in name else HUMAN for name in ("manual_10", "manual_2", "raw_1", "raw", "manual")}
+    files = {f"bm25_{name}.trec": ranked(own | {"1_1": name}) for name, own in texts.items()}
     made = config(fill(tmp_path, {"qrels.txt": QRELS, **files}))
     assert made["groups"] == {
         "manual": {"baseline": "human", "sets": ["bm25_manual_2", "bm25_manual_10"]},

@@ -145,3 +145,13 @@ def test_a_verdict_tells_its_own_limits_each_once() -> None:
     assert (told.caveat, told.barred) == ("Three turns left out. One.", False)
     assert told.sentence == "QR fails on 40 % of the turns (4 of 10 turns). Three turns left out. One."
     assert limited(verdict, [Limit(("blame",), "Two.", bars=True)]).barred and limited(replace(verdict, barred=True), []).barred
+
+
+def test_a_first_limit_begins_the_claim_or_replaces_it() -> None:
+    verdict = Verdict("40%", "31% to 49%", "QR fails on 40% of turns", "4 of 10 turns", 0.4, "qr", subject="blame")
+    begun = limited(verdict, [Limit(("blame",), "9% of the judgments are lost.", first=True)])
+    assert begun.text == "9% of the judgments are lost; QR fails on 40% of turns" and not begun.caveat and not begun.barred
+    void = limited(verdict, [Limit(("blame",), "9% of the judgments are lost.", bars=True, first=True)])
+    assert void.sentence == "9% of the judgments are lost: the judgments cannot tell rewriter errors from ranker errors."
+    assert void.barred and not void.interval
+    assert limited(replace(verdict, subject="drop"), [Limit(("blame",), "9%.", True, True)]).text == verdict.text

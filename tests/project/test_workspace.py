@@ -89,7 +89,7 @@ def test_progress_sees_every_run(project: Project) -> None:
         seen.append((what, total))
         return items
 
-    workspace = Workspace(project, track=track)  # type: ignore[arg-type]
+    workspace = Workspace(replace(project, collection=None), track=track)  # type: ignore[arg-type]
     workspace.system_scores(["human", "plain_human", "human"])
     assert seen == [("reading runs", 2)]
 

@@ -44,7 +44,7 @@ from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown import rewriters as more
 from robustcs.studies.breakdown.rewriters import Texts, compared
-from robustcs.wording import counted, some_of
+from robustcs.wording import counted, many_missing, some_of
 
 _CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
 _WILSON = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
@@ -91,6 +91,10 @@ class Breakdown(Result):
 
     tried
         Measure → number of rules tried in the search for slices; empty without a search.
+    misfit
+        How a claim begins if judgments do not fit the collection; empty if they fit.
+    unordered
+        Whether nothing can be claimed, because systems that are compared differ by these misfits.
     """
 
     study = "breakdown"
@@ -213,6 +217,8 @@ class Breakdown(Result):
     )  # fmt: skip
 
     tried: Mapping[str, int] = field(default_factory=dict)
+    misfit: str = ""
+    unordered: bool = False
 
 
 def breakdown(
@@ -253,19 +259,27 @@ def breakdown(
     binned = Binned.of(scores, thresholds)
     found, tried = more.found_losses(scores, searched, units, seed) if searched else ([], {})
     of_rewriters = cache(lambda: more.side_by_side(scores, thresholds, units, seed, evaluated.few))
+    tested = _untested if many_missing(evaluated.unscored_by) else lambda rows: rows
     return Breakdown(units.stated(evaluated), tried, content={
         "bins": _bins(binned, unchanged),
         "attribution": lambda: attribution(binned, units),
-        "blame": lambda: _blame(binned, units, seed),
+        "blame": lambda: tested(_blame(binned, units, seed)),
         "answerable": lambda: answerable(binned, unchanged, units),
-        "tests": lambda: _tests(binned, units, seed),
+        "tests": lambda: tested(_tests(binned, units, seed)),
         "headroom": lambda: _headroom(scores, binned, units),
         "turns": lambda: _turns(scores, binned, unchanged, texts),
         "error_types": lambda: more.error_costs(scores, binned, texts, units, seed),
         "slices": lambda: more.slice_shares(binned, slicings, units, seed),
         "found_slices": found,
-        **{name: lambda name=name: of_rewriters()[name] for name in more.SIDE_BY_SIDE},  # type: ignore[misc]
+        **{name: lambda name=name: tested(of_rewriters()[name]) for name in more.SIDE_BY_SIDE},  # type: ignore[misc]
     })  # fmt: skip
+
+
+def _untested(rows: Any) -> Any:
+    """Return rows of a table without p and letters: missing scores may change every order."""
+    frame = pd.DataFrame(rows)
+    blank = {"p": math.nan, "p_corrected": math.nan, "letters": ""}
+    return frame.assign(**{name: value for name, value in blank.items() if name in frame})
 
 
 def _blame(binned: Binned, units: Units, seed: int) -> pd.DataFrame:

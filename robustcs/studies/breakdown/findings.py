@@ -9,6 +9,8 @@ from robustcs.documents.document import Verdict
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.words import (
     cut_label,
+    few_answers,
+    in_brackets,
     measure_label,
     number,
     number_interval,
@@ -17,13 +19,12 @@ from robustcs.documents.words import (
     points_interval,
     qa_component,
     system_in_words,
-    where_few,
     whole_percent,
 )
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA
-from robustcs.wording import counted, some_of, verb
+from robustcs.wording import counted, many_missing, some_of, verb
 
 
 class _Told:
@@ -35,7 +36,10 @@ class _Told:
 
     def __init__(self, result: Breakdown, rewriter: str, cut: Cut):
         self.cut, self.part = cut, qa_component(result.evaluated)
-        self.few = where_few((rewriter, "human"), result.evaluated, ",")
+        self.answers = few_answers((rewriter, "human"), result.evaluated)
+        self.few = in_brackets(self.answers)
+        self.missing = many_missing(result.evaluated.unscored_by)
+        self.scored = f"on the {counted(result.evaluated.turns, 'turn')} with all scores"
         self.who = "the rewriter" if rewriter == "qr" else f"the rewriter {rewriter}"
         blame = result.blame[result.blame["rewriter"] == rewriter]
         self.lines = at(result.attribution[result.attribution["rewriter"] == rewriter], cut).set_index("cause")
@@ -59,6 +63,8 @@ class _Told:
         name, other = (self.part, self.who) if cause == "qa" else (self.who, self.part)
         rate = f"{name}{self.few} fails on {whole_percent(self.lines.loc[cause, 'share'])} of turns"
         oracle = " even with the human rewrite" if cause == "qa" else ""
+        if self.missing:
+            return f"{self.missing}; {self.scored}, {rate}{oracle}"
         if cause != ("qa" if self.lines.loc["qa", "share"] >= self.lines.loc["qr", "share"] else "qr"):
             return rate + oracle
         if self.depends:  # one example per component: more would exceed the length of a verdict
@@ -70,7 +76,9 @@ class _Told:
         return f"{rate}; the data do not show whether it or {other} fails more often ({_p(self.row)})"
 
     def blame(self) -> str:
-        """Return which component fails more often here, and by how much."""
+        """Return which component fails more often here, and by how much; neither if many scores are missing."""
+        if self.missing:
+            return f"{self.missing}: the data do not show whether {self.part} or {self.who}{self.few} fails more often."
         row, sign = self.row, 1 if self.row.difference > 0 else -1
         family = f"max-T over {counted(row.comparisons, 'comparison')}"
         limits = sorted((sign * row.ci_low, sign * row.ci_high))
@@ -97,13 +105,13 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
     for cause in ("qa", "qr"):
         line = told.lines.loc[cause]
         basis = f"{line['count']} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
-        if cause == "qr" and (near or apart):
+        if cause == "qr" and (near or apart) and not told.missing:
             highest = f"{best.rewriter} has the highest mean {measure_label(cut[0])} of {1 + len(near) + len(apart)} rewriters"
-            basis += f"; {', '.join(filter(None, (highest, _alike(near, 2))))}"
+            basis += f"; {highest}{f' and ties with {some_of(near, 2)}' if near else ''}"
         between = percent_range(line["ci_low"], line["ci_high"])
         share = float(line["share"])
         found.append(Verdict(whole_percent(share), between, _sentence(told.rate(cause)), basis, share, cause))
-    return (*found, _lost(result, cut, best))
+    return (*found, _lost(result, cut, best, told))
 
 
 def _sentence(text: str) -> str:
@@ -129,18 +137,18 @@ def _ranked(result: Breakdown, cut: Cut) -> tuple[Any, list[str], list[str], lis
     return best, near, apart, [system_in_words(row.rewriter, result.evaluated) for row in left_out]
 
 
-def _alike(near: list[str], most: int) -> str:
-    return f"it ties with {some_of(near, most)}" if near else ""
-
-
-def _lost(result: Breakdown, cut: Cut, row: Any) -> Verdict:
+def _lost(result: Breakdown, cut: Cut, row: Any, told: _Told) -> Verdict:
     """Return what a rewriter, a row of the table ``rewriters``, loses to Human."""
     label, who = measure_label(cut[0]), "the rewriter" if row.rewriter == "qr" else row.rewriter
-    few = where_few((row.rewriter, "human"), result.evaluated, ",")
+    few = in_brackets(few_answers((row.rewriter, "human"), result.evaluated))
     loses = row.to_human <= 0
     low, high = sorted((-row.to_human_low, -row.to_human_high) if loses else (row.to_human_low, row.to_human_high))
     size = number(abs(row.to_human), 3)
-    if low > 0:
+    if told.missing:
+        text = (
+            f"{told.missing}; {told.scored}, the mean {label} of {who}{few} is {size} {'below' if loses else 'above'} Human's"
+        )
+    elif low > 0:
         text = f"{who}{few} {'loses' if loses else 'gains'} {size} {label} {'to' if loses else 'over'} Human"
     else:  # also without an interval
         text = f"the data do not show whether {who} or Human{few} has the higher mean {label} (they differ by {size})"
@@ -160,9 +168,10 @@ def finding(result: Breakdown) -> tuple[str, ...]:
         said[cause] = f"{line['count']} ({whole_percent(line['share'])}{between and f', 95% CI {between}'})"
     qr = "QR" if best.rewriter == "qr" else best.rewriter
     turns = counted(result.evaluated.turns, "turn")
+    first = f"{told.missing}. Of the {turns} with all scores" if told.missing else f"Of {turns}"
     return (
-        *((_of_rewriters(result, cut),) if any(others) else ()),
-        f"Of {turns} (correct if {cut_label(cut)}){told.few or ','} {told.part} fails on {said['qa']}"
+        *((_of_rewriters(result, cut),) if any(others) and not told.missing else ()),
+        f"{first}{in_brackets(f'correct if {cut_label(cut)}', told.answers)}, {told.part} fails on {said['qa']}"
         f" even with the human rewrite, {told.who} fails on {said['qr']}, and {qr} and Human are correct on {said['correct']}.",
         told.blame(),
         f"If {qr} and Human{told.few} were swapped at random in every turn, {told.lines.loc['qr', 'by_chance']:g} turns would"
@@ -175,7 +184,7 @@ def _of_rewriters(result: Breakdown, cut: Cut) -> str:
     best, near, apart, left_out = _ranked(result, cut)
     between = "" if math.isnan(best.mean_low) else f", 95% CI {number_interval(best.mean_low, best.mean_high)}"
     rewriters = 1 + len(near) + len(apart)
-    parts = [_alike(near, 3).replace("it", "It", 1)] if near else []
+    parts = [f"It ties with {some_of(near, 3)}"] if near else []
     parts += [f"{some_of(apart, 3)} {verb(len(apart), 'scores', 'score')} significantly lower"] if apart else []
     parts += [f"{'not' if parts else 'Not'} ranked: {'; '.join(left_out)}"] if left_out else []
     repairs = at(result.repairs, cut)

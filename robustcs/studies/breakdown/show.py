@@ -7,10 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, marks
-from robustcs.documents.document import Block, Card, Cards, Table
+from robustcs.documents.document import Block, Card, Cards, Table, begun
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, result_table, wide_table
-from robustcs.documents.words import clustered, component, cut_label, measure_label, noted, score, threshold_label
+from robustcs.documents.words import (
+    clustered,
+    component,
+    cut_label,
+    limits_first,
+    measure_label,
+    noted,
+    score,
+    threshold_label,
+)
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import bins_of
 from robustcs.lazy import pd
@@ -24,7 +33,7 @@ from robustcs.studies.breakdown.show_rewriters import (
     show_rewriters,
     show_slices,
 )
-from robustcs.wording import FORMULATION_NAMES, counted
+from robustcs.wording import FORMULATION_NAMES, counted, many_missing
 
 
 def show(result: Breakdown, names: Sequence[str] = ()) -> tuple[Block, ...]:
@@ -49,7 +58,7 @@ def show(result: Breakdown, names: Sequence[str] = ()) -> tuple[Block, ...]:
     blocks += [replace(table, asked=several and table.of != "answerable") for table in tables]
     blocks += show_costs(result, cut) if asked("error_types") else []
     blocks += show_slices(result, cut) if asked("slices", "found_slices") else []
-    return tuple(blocks)
+    return begun(blocks, result.misfit, result.unordered)
 
 
 def _of(rows: pd.DataFrame) -> list[str]:
@@ -106,9 +115,10 @@ def _bins(result: Breakdown) -> list[Table]:
 def _attribution(result: Breakdown, attribution: pd.DataFrame) -> Table:
     rows = _cut_by_cut(attribution)
     share = result.spec("attribution").field("share").called("share")  # three of them side by side fit 80 columns
+    caption = f"{limits_first(result.evaluated)}What causes the errors?"
     note = f"Shares of all {counted(result.evaluated.turns, 'turn')}. {_wilson(result)}{_told(rows)}"
     return wide_table(
-        result, "attribution", "What causes the errors?", [_CORRECT, *_of(rows)], "cause", ["count", share], note,
+        result, "attribution", caption, [_CORRECT, *_of(rows)], "cause", ["count", share], note,
         rows=rows, heads=CAUSE_TITLES, by="cut",
     )  # fmt: skip
 
@@ -122,16 +132,22 @@ def _blame(result: Breakdown, blame: pd.DataFrame) -> Table:
     errors = result.attribution
     chance = errors[errors["cause"] == "qr"][["rewriter", "metric", "threshold", "by_chance"]]
     columns: list[Shown] = [
-        _CORRECT, *_of(blame), "qa", "qr", number("by_chance", header="by chance", group="errors").rounded(1),
-        *(replace(result.spec("blame").field(name), group="QA − rewriter") for name in ("difference", "p", "p_corrected")),
-    ]  # fmt: skip
-    rows = _cut_by_cut(blame.merge(chance))
-    note = (
-        "By chance: rewriter errors expected if QR and Human were swapped at random in every turn. pp: percentage points of"
-        f" all turns. {_mcnemar(result, rows, 'all rewriters, measures and thresholds')}"
-    )
+        _CORRECT,
+        *_of(blame),
+        "qa",
+        "qr",
+        number("by_chance", header="by chance", group="errors").rounded(1),
+    ]
+    rows, first = _cut_by_cut(blame.merge(chance)), limits_first(result.evaluated)
+    note = "By chance: rewriter errors expected if QR and Human were swapped at random in every turn."
+    if many_missing(result.evaluated.unscored_by):
+        note += " Not tested: the missing scores could change which errors are more frequent."
+        return result_table(result, "blame", f"{first}Errors on these turns", columns, note, rows=rows, by="cut")
+    compared = ("difference", "p", "p_corrected")
+    columns += [replace(result.spec("blame").field(name), group="QA − rewriter") for name in compared]
+    note += f" pp: percentage points of all turns. {_mcnemar(result, rows, 'all rewriters, measures and thresholds')}"
     return result_table(
-        result, "blame", f"Does the {component(result.evaluated.basis)} or the rewriter fail more often?", columns, note,
+        result, "blame", f"{first}Does the {component(result.evaluated.basis)} or the rewriter fail more often?", columns, note,
         rows=rows, by="cut",
     )  # fmt: skip
 
@@ -170,9 +186,17 @@ def _tests(result: Breakdown, tests: pd.DataFrame) -> Table:
     rows = _cut_by_cut(tests)
     columns: list[Shown] = [
         _CORRECT, *_of(rows), (text("First:second"), _pair),
-        (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"), "difference", "p", "p_corrected",
+        (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"),
     ]  # fmt: skip
-    note = "Turns: answered only by the first, only by the second. pp: first − second, in percentage points of all turns. "
+    note = "Turns: answered only by the first, only by the second."
+    if many_missing(result.evaluated.unscored_by):
+        note += " Not tested: the missing scores could change which formulation answers more turns."
+        first = limits_first(result.evaluated)
+        return result_table(
+            result, "tests", f"{first}Turns that only one formulation answers", columns, note, rows=rows, by="cut"
+        )
+    columns += ["difference", "p", "p_corrected"]
+    note += " pp: first − second, in percentage points of all turns. "
     note += _mcnemar(result, rows, "all thresholds, pairs and rewriters of a measure")
     return result_table(
         result, "tests", "Does one formulation answer more turns than another?", columns, note, rows=rows, by="cut"

@@ -17,6 +17,7 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
     clustered,
     cut_label,
+    limits_first,
     measure_label,
     noted,
     number,
@@ -31,7 +32,7 @@ from robustcs.lazy import pd
 from robustcs.result import count, text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA, UNKNOWN
-from robustcs.wording import counted
+from robustcs.wording import counted, many_missing
 
 #: More squares are too small to distinguish.
 _MOST_TURNS = 800
@@ -79,13 +80,14 @@ def systems_table(result: Breakdown, cuts: Sequence[Cut], name: str) -> Table:
         f"Answered: {TERMS['answered']}. Rewriter error: {TERMS['rewriter error']}. QA errors: {'; '.join(qa)}. 95% CI: Wilson"
         f" (shares) and t (means) intervals{clustered(result.evaluated.unit)}."
     )
-    if len(rewriters) > 1:
+    if len(rewriters) > 1 and not many_missing(result.evaluated.unscored_by):
         columns.append(field("letters"))
         note += (
             " Rewriters that share a letter do not differ significantly in their means (p adj. >"
             f" {ALPHA:g}, max-T over {_pairs(len(rewriters))})."
         )
-    caption = f"Turns that each system answers{f', correct if {cut_label(cuts[0])}' if len(cuts) == 1 else ''}"
+    caption = limits_first(result.evaluated)
+    caption += f"Turns that each system answers{f', correct if {cut_label(cuts[0])}' if len(cuts) == 1 else ''}"
     return result_table(
         result, name, caption, columns, note, rows=rows, by="cut" if len(cuts) > 1 else "place",
         slug=f"{name}-{cuts[0][0]}" if name == "rewriters" else "",
@@ -104,7 +106,7 @@ def show_rewriters(result: Breakdown) -> tuple[Table, ...]:
     for own in cuts:
         by_measure.setdefault(own[0], []).append(own)
     tables = [systems_table(result, some, "rewriters") for some in by_measure.values()]
-    pairs = _tests(result, cut), _scores(result)
+    pairs = () if many_missing(result.evaluated.unscored_by) else (_tests(result, cut), _scores(result))
     return (*tables, *pairs, _repairs(result, cuts), _choice(result))
 
 
@@ -181,7 +183,7 @@ def _bars(result: Breakdown, cut: Cut) -> Figure:
         place=rows["rewriter"].map(order.index),
     ).sort_values("place", kind="stable")  # fmt: skip
     caption = (
-        f"Bins of {counted(len(order), 'rewriter')} ({formulations(result.rows('bins'))}) over"
+        f"{limits_first(result.evaluated)}Bins of {counted(len(order), 'rewriter')} ({formulations(result.rows('bins'))}) over"
         f" {counted(result.evaluated.turns, 'turn')}, correct if {cut_label(cut)}; the highest mean is on top."
     )
     return share_figure(
@@ -196,8 +198,8 @@ def _squares(result: Breakdown, cut: Cut) -> Figure:
     words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.rows("bins")))
     return Figure(
         "every-turn",
-        f"Each square is a turn in its bin (correct if {cut_label(cut)}). The bins with Human × contain"
-        f" {counted(causes['qa'], CAUSE_TITLES['qa'])}; the bins with QR × and Human ✓ contain"
+        f"{limits_first(result.evaluated)}Each square is a turn in its bin (correct if {cut_label(cut)}). The bins with Human ×"
+        f" contain {counted(causes['qa'], CAUSE_TITLES['qa'])}; the bins with QR × and Human ✓ contain"
         f" {counted(causes['qr'], CAUSE_TITLES['qr'])}.",
         f"Turns per bin ({formulations(result.rows('bins'))}): {words}.",
         lambda: draw_squares(result, cut),

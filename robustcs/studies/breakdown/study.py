@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Annotated, Any
 
 from robustcs.documents.document import Block, Cards, Figure
@@ -14,6 +15,7 @@ from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.project.model import Project
 from robustcs.project.requirements import formulations_by_answers, formulations_by_rankings
 from robustcs.project.slices import searched, slicings
+from robustcs.project.trust import claim_of_misfits
 from robustcs.project.workspace import Workspace
 from robustcs.slicing import TEXTS
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
@@ -58,7 +60,11 @@ def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = Fals
     cut, told = slicings(workspace, turns, slices, evaluated)
     search = searched(workspace, turns, cut, evaluated) if find_slices else ()
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
-    return breakdown(scores, evaluated, thresholds, texts, project.seed, cut, search)
+    result = breakdown(scores, evaluated, thresholds, texts, project.seed, cut, search)
+    pairs = combinations((part.name for part in project.formulations.values()), 2)
+    misfit, unordered = claim_of_misfits(workspace.fit, pairs, "blame")
+    result = result.changed(misfit=misfit, unordered=unordered)
+    return result.without_p() if unordered else result
 
 
 def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, **split: Any) -> None:

@@ -233,8 +233,8 @@ def _run(call: Call, *, accept: bool = False) -> None:
     """Run the command.
 
     accept
-        Confirm the roles that init guessed from file names: delete the marks "# by name" from the project file. Nothing
-        else is checked.
+        Confirm the roles that init guessed from file names: delete the marks "# by name" from the project file. No
+        input is checked.
     """
     if accept:
         _accept(call)

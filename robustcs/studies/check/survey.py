@@ -177,10 +177,13 @@ class Survey:
             self._study(name, workspace)
 
     def conversations(self, turns: Iterable[str]) -> Conversations:
-        """Return the conversations of turns; of their ids alone if a file that may have them is broken."""
-        every = list(turns)
+        """Return the conversations of turns; of their ids alone if a file that has them is broken."""
+        every, parts = list(turns), self._workspace.project.formulations.values()
+        sound = {one["path"] for one in self.files if not one["problem"]}
         try:
-            return conversations_among(self._workspace, every)
+            return conversations_among(self._workspace, every, [
+                part.scores for part in parts if part.scores and shown(part.scores) in sound
+            ])  # fmt: skip
         except InputError as error:
             if any(problem not in self.problems for problem in error.problems):
                 self.refuse("conversations", error)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robustcs.evaluation.missing_scores import bounded_comparisons
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.state import State, SystemState
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold
@@ -23,8 +24,9 @@ from robustcs.studies.compare.cases import NO_GATE, Cases, Gate
 from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
 from robustcs.studies.compare.fit import Fits, Passage, doubt, figures, to_judge
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, Outcome
+from robustcs.studies.compare.missing import OPEN, Missing, many, missing_line, missing_scores, unstored
 from robustcs.studies.compare.reasons import doubts, lines_of
-from robustcs.wording import some_of
+from robustcs.wording import some_of, system_name
 
 _SYSTEM = text("system", header="System")
 #: How well the judgments fit the passages; null where the passages are unknown.
@@ -73,9 +75,11 @@ class Comparison(Result):
         difference("high", "highest such change", "highest").rounded(3),
         count("turns", "turns that both states score"), text("note", "caveats about the numbers, if any"),
         *_FIT, difference("change_judged", "change on these turns").rounded(3), _TO_JUDGE,
-        count("scored", "turns that at least one state scores"),
+        count("scored", "turns of the system in both states: with a score in at least one, or with a missing one"),
         count("answered_old", "turns of these that the system answers in the old state"),
         count("answered_new", "the same in the new state"),
+        count("missing_old", "of the turns scored, those whose score is missing in a file of the old state"),
+        count("missing_new", "the same in the new state"),
     )  # fmt: skip
     turns = table(
         "turns", "Every turn whose score changed.",
@@ -88,8 +92,8 @@ class Comparison(Result):
         "conclusions", "The better system of every pair before and now, at adjusted p ≤ 0.05 (max-T over the pairs of a"
         " measure).",
         measure(), text("first", header="First"), text("second", header="Second"),
-        text("old", "the better system, or “no significant difference”", "better before"), text("new", header="better now"),
-        flag("flipped", "whether old and new differ"),
+        text("old", f"the better system, “no significant difference”, or “{OPEN}”", "better before"),
+        text("new", header="better now"), flag("flipped", "whether old and new differ and neither is open"),
     )  # fmt: skip
     gate = table(
         "gate", "Outcome of every condition for every run and measure that it covers.",
@@ -106,7 +110,7 @@ class Comparison(Result):
         *_FIT, difference("drop_judged", "drop on these turns").rounded(3),
         p_value("p_judged", "p_corrected on these turns; null where the gate does not need it: few passages are new"),
         _TO_JUDGE,
-        text("rule", "rule on judgments that decided: “no fit”, “new passages” (p_judged is too large), or empty"),
+        text("rule", "rule that decided: “missing scores”, “no fit”, “new passages” (p_judged is too large), or empty"),
         text("outcome", "failed, cannot tell or passed", "Outcome"), text("reason", "reason for the outcome"),
     )  # fmt: skip
 
@@ -133,6 +137,17 @@ class Comparison(Result):
     def doubts(self) -> list[str]:
         """Sentences on changes that missing judgments may explain; they come before any other statement."""
         return [f"{line.who(display=True)}: {line.reason}." for line in doubts(self.measures.itertuples())]
+
+    @property
+    def missing(self) -> dict[tuple[str, str], str]:
+        """A sentence for each system and state (old, new) with missing scores, if they are many."""
+        found, several = {}, self.measures["system"].nunique() > 1
+        for row in self.measures.itertuples():
+            for when, state, lost in (("old", self.old, row.missing_old), ("new", self.new, row.missing_new)):
+                if lost and many(row.missing_old, row.missing_new, row.scored):
+                    whose = f" of {system_name(row.system)}" if several else ""
+                    found[row.system, when] = f"{missing_line(lost, row.scored, when, whose)} ({state.name})."
+        return found
 
     @property
     def failed(self) -> bool:
@@ -182,18 +197,23 @@ def compare(
     if units.note:
         notes.append(units.note)
     thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
-    rows, how = Cases(gate, changes, old, new, thresholds, fits).rows(evaluated.grouping, seed)
+    missing = missing_scores(old, new)
+    rows, how = Cases(gate, changes, old, new, thresholds, fits, missing).rows(evaluated.grouping, seed)
     if gate.conditions:
         both = "both states with the new judgments" if rescored and old.judgments != new.judgments else ""
         notes += gate.notes(", ".join(filter(None, (how, both))))
     by = evaluated.grouping
-    evaluated = replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count)
+    notes += [line for name, one in missing.items() if not one.many for line in one.told(f" of {name}")]
+    lost = {turn for one in missing.values() for turn in one.old | one.new}
+    evaluated = replace(
+        evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count, unscored=len(lost)
+    )  # fmt: skip
     cases, measures = Comparison.gate.frame(pd.DataFrame(rows)), _measures(changes, fits, by, seed)
     lines = lines_of(row for row in cases.itertuples() if row.outcome != "passed")
     lines = lines if len(cases) else doubts(measures.itertuples())
     return Comparison(evaluated, old, new, content={
-        "inputs": _inputs(old, new), "measures": [measures.assign(**_answered(changes, old, new))],
-        "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, by, seed),
+        "inputs": _inputs(old, new), "measures": [measures.assign(**_answered(changes, old, new, missing))],
+        "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, missing, by, seed),
         "gate": cases, "reasons": [(one.outcome, one.condition, one.who(), len(one.rows), one.reason) for one in lines],
     })  # fmt: skip
 
@@ -232,13 +252,19 @@ def _measures(changes: Sequence[Change], fits: Fits, by: Grouping, seed: int) ->
     return frame.assign(system=systems, metric=metrics, turns=turns, **means, **told)
 
 
-def _answered(changes: Sequence[Change], old: State, new: State) -> dict[str, list[int]]:
-    """Return, for each change, the number of turns that a state scores, and of those that the system answers in each state."""
+def _answered(changes: Sequence[Change], old: State, new: State, missing: Mapping[str, Missing]) -> dict[str, list[int]]:
+    """Return, for each change, the system's number of turns, and of those answered and missing in each state."""
     systems = [(old.systems[one.run], new.systems[one.run], one.metric) for one in changes]
+    lost = [missing.get(one.run, Missing()) for one in changes]
     return {
-        "scored": [len(first.scores[metric].keys() | second.scores[metric].keys()) for first, second, metric in systems],
+        "scored": [
+            len(first.scores[metric].keys() | second.scores[metric].keys() | own.turns)
+            for (first, second, metric), own in zip(systems, lost, strict=True)
+        ],
         "answered_old": [len(first.answered(metric)) for first, _, metric in systems],
         "answered_new": [len(second.answered(metric)) for _, second, metric in systems],
+        "missing_old": [len(own.old) for own in lost],
+        "missing_new": [len(own.new) for own in lost],
     }
 
 
@@ -284,34 +310,55 @@ def _crossed(was: float, now: float, thresholds: Sequence[Threshold]) -> str:
     return " ".join(found)
 
 
-def _conclusions(common: Sequence[str], old: State, new: State, by: Grouping, seed: int) -> list[tuple[Any, ...]]:
+def _conclusions(
+    common: Sequence[str], old: State, new: State, missing: Mapping[str, Missing], by: Grouping, seed: int
+) -> list[tuple[Any, ...]]:
     rows = []
     metrics = dict.fromkeys(metric for name in common for metric in new.systems[name].scores)
     for metric in metrics:
         names = [name for name in common if metric in old.systems[name].scores and metric in new.systems[name].scores]
         if len(names) < 2:
             continue
-        before, after = (_better(names, metric, state, by, seed) for state in (old, new))
+        found = [missing.get(name, Missing()) for name in names]
+        doubted = [name for name, one in zip(names, found, strict=True) if one.many]
+        before = _better(names, metric, old, [one.old for one in found], doubted, by, seed)
+        after = _better(names, metric, new, [one.new for one in found], doubted, by, seed)
         rows += [
-            (metric, first, second, one, other, one != other)
+            (metric, first, second, one, other, one != other and OPEN not in (one, other))
             for (first, second), one, other in zip(combinations(names, 2), before, after, strict=True)
         ]
     return rows
 
 
-def _better(names: Sequence[str], metric: str, state: State, by: Grouping, seed: int) -> list[str]:
-    """Return the better system of every pair, or ``no significant difference``."""
+def _better(
+    names: Sequence[str],
+    metric: str,
+    state: State,
+    lost: Sequence[Set[str]],
+    doubted: Sequence[str],
+    by: Grouping,
+    seed: int,
+) -> list[str]:
+    """Return the better system of every pair, ``no significant difference``, or :data:`OPEN`.
+
+    ``lost``: turns whose score is missing, by system. A system is better only if it is for all values of these scores. If it is
+    not, or if there is no difference and a system is among those ``doubted`` (with many missing scores), the pair is open.
+    """
     scores = [state.systems[name].scores[metric] for name in names]
-    turns = sorted(set.intersection(*(set(one) for one in scores)), key=turn_sort_key)
-    if not turns:
-        return ["no common turns"] * (len(names) * (len(names) - 1) // 2)
-    units = units_of(turns, by)
-    table = units.sums(np.array([[one[turn] for turn in turns] for one in scores]))
+    shared = set.intersection(*(set(one) for one in scores))
     pairs = list(combinations(range(len(names)), 2))
-    found = comparisons(
-        np.array([table[first] - table[second] for first, second in pairs]), units.sizes, units.kind, seed, power=False
-    ).frame
-    return [
-        "no significant difference" if not row.p_corrected <= ALPHA else names[first] if row.difference > 0 else names[second]
-        for (first, second), row in zip(pairs, found.itertuples(), strict=True)
-    ]
+    if not shared:
+        return ["no common turns"] * len(pairs)
+    turns = sorted(shared.union(*lost), key=turn_sort_key)
+    given, units = unstored(scores, lost, turns), units_of(turns, by)
+    known = np.array([turn in shared for turn in turns])
+    table, sizes = units.sums(np.where(known, given.values, 0.0)), units.sums(known.astype(float))
+    sums = np.array([table[first] - table[second] for first, second in pairs])
+    found = comparisons(sums, sizes, units.kind, seed, power=False)
+    firm = bounded_comparisons(found, given, pairs, units, seed).comparisons if given else found
+    told = []
+    for (first, second), row, p in zip(pairs, found.frame.itertuples(), firm.corrected, strict=True):
+        better = names[first] if row.difference > 0 else names[second]
+        doubt = row.p_corrected <= ALPHA or names[first] in doubted or names[second] in doubted
+        told.append(better if p <= ALPHA else OPEN if given and doubt else "no significant difference")
+    return told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, product
 from typing import Any
@@ -19,6 +19,7 @@ from robustcs.statistics import Floats
 from robustcs.studies.compare.changes import ROUNDING, Change, wrong_by
 from robustcs.studies.compare.fit import FALL, Fits, figures, worst
 from robustcs.studies.compare.gate import Case, Condition, Evidence, decided
+from robustcs.studies.compare.missing import Missing
 from robustcs.wording import counted, some_of, verb
 
 #: Column ``condition`` of rows that need no condition.
@@ -134,6 +135,7 @@ class Cases:
     new: State
     thresholds: Sequence[Threshold]
     fits: Fits
+    missing: Mapping[str, Missing] = field(default_factory=dict)
 
     def rows(self, by: Grouping, seed: int) -> tuple[list[dict[str, Any]], str]:
         """Return the rows of the table ``gate``, and how they were decided."""
@@ -278,10 +280,11 @@ class Cases:
         decisive = worst(fits) if fits else None
         if decisive and not decisive.lost:  # else nothing more needs to be said about judgments
             problems += [text for fit in fits if fit.run != decisive.run for text in fit.problems]
-        problems = [*self._unscored(ranked), *problems, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
+        problems = [*problems, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
         return Case(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
             problems=tuple(problems), lost=lost, fit=decisive, alike=rankings[0] == rankings[1],
+            missing=tuple(self._missing(ranked)),
         )  # fmt: skip
 
     def _lost(self, parts: Sequence[Change]) -> tuple[int, list[str]]:
@@ -305,21 +308,12 @@ class Cases:
                 problems.append(f"{counted(len(turns), 'turn')} {verb(len(turns), one, several)} ({names})")
         return len(gone), problems
 
-    def _unscored(self, parts: Sequence[Change]) -> list[str]:
-        """Return a problem if many scores of a file are missing, or clearly more than in the other state."""
-        problems = []
+    def _missing(self, parts: Sequence[Change]) -> Iterable[str]:
+        """Yield the numbers of missing scores of runs with many: see :attr:`Missing.many`."""
         for part in parts:
-            shares, told = [], []
-            for which, state in (("old", self.old), ("new", self.new)):
-                lost = state.systems[part.run].unscored
-                turns = {*state.systems[part.run].scores[part.metric]}.union(*(one.unscored for one in state.systems.values()))
-                shares.append(len(lost) / max(len(turns), 1))
-                if lost:
-                    are, whose = verb(len(lost), "is", "are"), f" of {part.run}" if len(parts) > 1 else ""
-                    told.append(f"{len(lost)} of {counted(len(turns), 'score')}{whose} {are} missing in the {which} state")
-            if max(*shares, abs(shares[0] - shares[1])) > FALL + 1e-9:
-                problems += told
-        return problems
+            found = self.missing.get(part.run)
+            if found and found.many:
+                yield from found.told(f" of {part.run}" if len(parts) > 1 else "")
 
     def _incomparable(self, parts: Sequence[Change]) -> list[str]:
         """Return problems of old runs that cannot be scored under the new judgments and policy."""

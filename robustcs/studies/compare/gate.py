@@ -3,8 +3,9 @@
 The one-sided null hypothesis of a case is that the mean drop (or the growth of a share of errors) is at most the limit. All
 cases of one call are one family (:func:`robustcs.statistics.families.max_t`). The decision follows this order:
 
-0. If the judgments no longer fit the passages (:mod:`robustcs.studies.compare.fit`), the gate cannot tell. If new passages are
-   unjudged, step 1 also needs the test on the turns whose top is judged in both states.
+0. If many scores of a file are missing (:mod:`robustcs.studies.compare.missing`), or if the judgments no longer fit the
+   passages (:mod:`robustcs.studies.compare.fit`), the gate cannot tell. If new passages are unjudged, step 1 also needs the
+   test on the turns whose top is judged in both states.
 1. If the test rejects the null hypothesis, the case fails, even if there are other problems.
 2. If the data have a structural problem, or the drop is above the limit but not significant, the gate cannot tell.
 3. Otherwise the case passes.
@@ -42,8 +43,8 @@ from robustcs.wording import counted
 
 Outcome = Literal["failed", "cannot tell", "passed"]
 Evidence = Literal["test", "expected", "bounds"]
-#: The rule on judgments that decided a case, if any.
-Rule = Literal["no fit", "new passages", ""]
+#: The rule on missing scores or judgments that decided a case, if any.
+Rule = Literal["missing scores", "no fit", "new passages", ""]
 #: The worst first.
 DECISIONS: tuple[Outcome, ...] = ("failed", "cannot tell", "passed")
 
@@ -147,6 +148,8 @@ class Case:
         How well the judgments fit the passages; None if the passages are unknown.
     alike
         Whether no ranking changed. Also true if only scores are known.
+    missing
+        Numbers of missing scores, if they are many.
     """
 
     condition: Condition
@@ -162,6 +165,7 @@ class Case:
     lost: int = 0
     fit: Fit | None = None
     alike: bool = False
+    missing: tuple[str, ...] = ()
 
     @property
     def both(self) -> Mask | None:
@@ -293,7 +297,10 @@ def _decided(case: Case, evidence: Evidence, test: Any, passages: int) -> Decisi
     if test is not None:
         figures = {name: float(getattr(test, name)) for name in ("p", "p_corrected", "ci_low", "ci_high", "p_judged")}
         figures["expected"] = float(case.drawn.mean()) if evidence == "expected" and case.drawn is not None else math.nan
-    if case.fit and case.fit.lost:
+    if case.missing:
+        parts = list(case.missing)
+        figures["rule"] = "missing scores"
+    elif case.fit and case.fit.lost:
         parts, troubles = [lost_line([case.fit], passages)], list(case.problems)
         figures |= {"to_judge": passages, "rule": "no fit"}
     elif test is not None and case.fit and case.both is not None and _explained(case, test):
@@ -360,7 +367,7 @@ def _on_judged(case: Case, test: Any) -> str:
     if not case.both.any():
         return f"there are no {on_judged([case.fit])}"
     drop = case.moved(float(case.drop[case.both].mean()))
-    return f"on the {on_judged([case.fit])}: {drop} (adjusted {p_text(test.p_judged, test.bound)})"
+    return f"on the {on_judged([case.fit])}, {drop} (adjusted {p_text(test.p_judged, test.bound)})"
 
 
 def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:

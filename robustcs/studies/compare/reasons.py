@@ -72,7 +72,7 @@ def lines_of(rows: Iterable[Any]) -> list[Line]:
 
 def _kind(row: Any) -> tuple[str, ...]:
     """Return what rows of one line have in common: the reason, or the rule, its subject and all that the reason adds to it."""
-    own = _merged([row]) if row.rule else ""
+    own = _merged([row]) if row.rule in ("no fit", "new passages") else ""
     if not own or not row.reason.startswith(own):
         return ("", row.reason)
     return (row.rule, row.reason.partition(" by ")[0] if row.rule == "new passages" else "", row.reason.removeprefix(own))

@@ -22,12 +22,14 @@ from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
 from robustcs.studies.compare.fit import DOUBTFUL, LOST, split_note
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, measure_label, subject
+from robustcs.studies.compare.missing import OPEN
 from robustcs.studies.compare.reasons import Line, lines_of
 from robustcs.version import __version__
 from robustcs.wording import counted, first_of, sentences, some_of, system_name
 
 #: Turns printed with their texts.
 SHOWN = 5
+NO_TURNS = "No turn is scored in both states."
 #: Reasons printed below the gate.
 REASONS = 10
 
@@ -41,7 +43,9 @@ def show(result: Comparison) -> tuple[Block, ...]:
     if len(moved):
         blocks += [_measures(result, moved), *_bounds(result, moved)]
     else:
-        blocks.append(Paragraph(f"No score changed from {result.old.name} to {result.new.name}."))
+        span = f"from {result.old.name} to {result.new.name}"
+        turns = f" on {counted(result.evaluated.turns, 'turn')} with scores in both states" if result.evaluated.unscored else ""
+        blocks.append(Paragraph(f"No score changed {span}{turns}." if result.evaluated.turns else NO_TURNS))
     if max(len(result.old.systems), len(result.new.systems)) > 1:
         blocks.append(_conclusions(result))
     if len(moved):
@@ -50,13 +54,13 @@ def show(result: Comparison) -> tuple[Block, ...]:
     if crossed:
         blocks.append(_cards(crossed))
     blocks.append(_changed_inputs(result))
-    few = answers_few(result)
+    few = incomplete(result)
     return (Paragraph(" ".join(few)), *blocks) if few else tuple(blocks)
 
 
-def answers_few(result: Comparison) -> list[str]:
-    """Return a sentence for every system that answers less than half of the turns of a state."""
-    found = {}
+def incomplete(result: Comparison) -> list[str]:
+    """Return a sentence for every system with many missing scores, or that answers less than half of the turns of a state."""
+    found = result.missing
     for row in result.measures.itertuples():
         for when, state in (("old", result.old), ("new", result.new)):
             answered = getattr(row, f"answered_{when}")
@@ -135,9 +139,13 @@ def _conclusions(result: Comparison) -> Block:
     if not total:
         return Paragraph("Fewer than two systems are in both states, so no pair of systems is compared.")
     level = f"p ≤ {ALPHA:g}, adjusted by max-T over the pairs of a measure"
+    open_ = int(result.conclusions[["old", "new"]].eq(OPEN).any(axis=1).sum())
+    left = f" Missing scores leave {counted(open_, 'pair')} open." if open_ else ""
+    if open_ == total:
+        return Paragraph(f"Missing scores leave open whether conclusions about {counted(total, 'pair')} of systems changed.")
     if not len(flipped):
-        return Paragraph(f"No conclusion about {counted(total, 'pair')} of systems changed ({level}).")
-    note = f"{len(flipped)} of {counted(total, 'pair')} flipped ({level}). No significant difference does not mean equal."
+        return Paragraph(f"No conclusion about {counted(total - open_, 'pair')} of systems changed ({level}).{left}")
+    note = f"{len(flipped)} of {counted(total, 'pair')} flipped ({level}).{left} No significant difference does not mean equal."
     limits = {split_note(row.note)[0] for row in result.measures.itertuples()}
     note += sentences(limit for limit in (LOST, DOUBTFUL) if limit in limits)
     return result_table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -20,7 +20,7 @@ from robustcs.evaluation.matrix import ABSENT, UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure, refuse_given
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Top
-from robustcs.evaluation.state import DEEPEST, SHOWN
+from robustcs.evaluation.state import DEEPEST, SHOWN, State
 from robustcs.inputs.collection import read_passages
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.conversations import conversations_of
@@ -69,11 +69,11 @@ def ask(
 
     The gate fails (exit code 1) if a drop is significantly larger than a condition allows. It cannot tell (exit code 5) if a
     drop is larger but not significantly so, if a run, turns or judgments are gone, if a condition matches nothing, or if the
-    judged share of a run falls by more than 5 percentage points. Even a significant drop does not fail if the judgments no
-    longer fit the passages (the judged share falls below a twentieth of the old one), or if the share falls by more than 5
-    points because of new passages and the drop is not significant on the turns whose top is judged in both states. Otherwise it
-    passes (exit code 0). Tests are one-sided, use the conversation as sampling unit, and are adjusted by max-T over all cases
-    of the call.
+    judged share of a run falls by more than 5 percentage points. Even a significant drop does not fail if more than 5% of the
+    scores of a file are missing, if the judgments no longer fit the passages (the judged share falls below a twentieth of the
+    old one), or if the share falls by more than 5 points because of new passages and the drop is not significant on the turns
+    whose top is judged in both states. Otherwise it passes (exit code 0). Tests are one-sided, use the conversation as sampling
+    unit, and are adjusted by max-T over all cases of the call.
 
     fail_if
         Condition that fails the gate; repeatable.
@@ -88,7 +88,8 @@ def ask(
     allow_missing
         Number of turns that each run may lose; if it loses more, the gate cannot tell.
 
-    Raises :class:`UsageError` for an invalid condition and, without a gate, if the states have no run or measure in common.
+    Raises :class:`UsageError` for an invalid condition and, without a gate, if the states have no run, measure or turn in
+    common.
 
     Examples:
       robustcs compare before after
@@ -109,6 +110,8 @@ def ask(
             workspace.remember(f"{name} {role}", path, rows)
         skipped = side.workspace.skipped if side.workspace else {}
         workspace.skipped |= {(path, f"{name} {role}"): rows for (path, role), rows in skipped.items()}
+        if side.workspace and any(condition.what in ("qa", "qr") for condition in conditions):
+            side.workspace.note_names("formulations")  # these shares depend on the roles
     first, second = (side.state for side in sides)
     metrics = [{metric for system in state.systems.values() for metric in system.scores} for state in (first, second)]
     asked = workspace.averaged(workspace.project.metrics, given=True)
@@ -120,12 +123,15 @@ def ask(
         raise UsageError("nothing-in-common", found, "give the same system the same name in both states")
     if not conditions and not metrics[0] & metrics[1]:
         raise UsageError("nothing-in-common", "the two states have no measure in common", "add one with --metric")
+    if not conditions and not any(_common_turns(first, second)):
+        found = f"no turn is scored in both {called[0]} and {called[1]}"
+        raise UsageError("nothing-in-common", found, "compare states with the same turns")
     unit = "turn" if "turn" in (workspace.project.policy.unit, second.policy.get("unit")) else "conversation"
     policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING_KEYS}, unit=unit)  # type: ignore[arg-type]
     ranked = [any(system.rankings for system in state.systems.values()) for state in (first, second)]
     basis = "runs" if ranked[1] else "scores"
     notes = [] if first.policy == second.policy else [f"the policy changed; old policy: {first.policy['line']}"]
-    told = [merged(side.workspace.notes) if side.workspace else () for side in sides]
+    told = [merged([*side.workspace.misfits, *side.workspace.notes]) if side.workspace else () for side in sides]
     notes += [note if note in told[0] else f"new state: {note}" for note in told[1]]
     notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
     if ranked[0] != ranked[1]:
@@ -189,8 +195,15 @@ def _rescored(old: Opened, new: Opened) -> dict[str, Rescored]:
     return {
         name: _pair_scores(run, new.runs[name], measures, project.policy, highest, below.get(name, {}))
         for name, run in again.items()
-        if name in new.runs
+        if name in new.runs and set(run.matrix.turns) & set(new.runs[name].matrix.turns)
     }
+
+
+def _common_turns(old: State, new: State) -> Iterator[Set[str]]:
+    """Yield the turns that both states score, for each system and measure that both have."""
+    for name, system in old.systems.items():
+        after = new.systems[name].scores if name in new.systems else {}
+        yield from (scores.keys() & after[metric].keys() for metric, scores in system.scores.items() if metric in after)
 
 
 def _pair_scores(
@@ -296,7 +309,7 @@ def _run(
     gate_report
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
     """
-    from robustcs.studies.compare.show import answers_few, check_suffix, github_lines, page, rendered, summary, told
+    from robustcs.studies.compare.show import check_suffix, github_lines, incomplete, page, rendered, summary, told
 
     if not fail_if and own["no_worse_than"] is None:
         _refuse_without_condition(**{"--set cannot-tell": cannot_tell, "--gate-report": gate_report})
@@ -318,7 +331,7 @@ def _run(
         return
     on_terminal = shown and not given["output"] and given["format"] in (None, "table")
     if not (on_terminal and (not given["table"] or "gate" in given["table"])):
-        for line in (*answers_few(result), *told(result)):
+        for line in (*incomplete(result), *told(result)):
             call.tell(line)
     if os.environ.get("GITHUB_ACTIONS"):
         for line in github_lines(result):

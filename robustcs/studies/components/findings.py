@@ -8,13 +8,14 @@ from robustcs.documents.document import Verdict
 from robustcs.documents.headline import Cut, at
 from robustcs.documents.words import (
     cut_label,
+    few_answers,
+    in_brackets,
     measure_label,
     number,
     number_interval,
     percent_range,
     plain,
     signed_interval,
-    where_few,
     whole_percent,
     with_interval,
 )
@@ -45,7 +46,7 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
     row = next(at(result.factors, cut).itertuples())
     first, second = ("wording", "ranker") if row.difference >= 0 else ("ranker", "wording")
     share, other = getattr(row, first), getattr(row, second)
-    few = where_few(("/".join(cell) for cell in result.grid.cells), result.evaluated, ",")
+    few = in_brackets(few_answers(("/".join(cell) for cell in result.grid.cells), result.evaluated))
     said = f"The average system of the grid{few} loses {whole_percent(share)} of the turns to the {first} alone"
     p = f"adjusted {p_text(row.p_corrected)}"
     if row.p_corrected <= ALPHA:
@@ -67,7 +68,7 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
 def _unanswered(result: Components, cut: Cut) -> Verdict:
     own = at(result.blame, cut)
     row = next(own[own["cause"] == "none"].itertuples())
-    few = where_few(("/".join(cell) for cell in result.grid.cells), result.evaluated, ",")
+    few = in_brackets(few_answers(("/".join(cell) for cell in result.grid.cells), result.evaluated))
     said = f"No system of the grid{few} answers {whole_percent(row.share)} of the turns"
     basis = f"{row.count} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
     # without weight, because it names no component
@@ -78,7 +79,7 @@ def _leads(result: Components, cut: Cut) -> Verdict:
     [row], label = result.rows("choice", metric=cut[0]), measure_label(cut[0])
     best, second = f"{row.wording}/{row.ranker}", f"{row.second_wording}/{row.second_ranker}"
     size, leads = number(abs(row.other_lead), 3), "leads" if row.other_lead >= 0 else "trails"
-    few = where_few((best, second), result.evaluated, ",")
+    few = in_brackets(few_answers((best, second), result.evaluated))
     said = f"{best} leads {second} by {number(row.lead, 3)} {label}{few} with the highest mean, {number(row.value, 3)}"
     if not row.lead:
         said = f"{best} and {second}{few} have the same mean {label}, the highest of the grid ({number(row.lead, 3)} apart)"
@@ -100,7 +101,7 @@ def _changes(result: Components, cut: Cut) -> list[Verdict]:
     old, kept = (row.wording, row.ranker) if row.changed == "wording" else (row.ranker, row.wording)
     size = number(row.difference, 3)
     cells = ((row.wording, row.ranker), (row.to, kept) if row.changed == "wording" else (kept, row.to))
-    few = where_few(("/".join(cell) for cell in cells), result.evaluated)
+    few = in_brackets(few_answers(("/".join(cell) for cell in cells), result.evaluated))
     said = f"The single change with the largest gain is from {old} to {row.to} with {kept}{few}: {size} {measure_label(cut[0])}"
     said += "" if row.p_corrected <= ALPHA else ", which is not significant"
     basis = f"adjusted {p_text(row.p_corrected)}, {result.families[cut[0]].describe('pair')}"

@@ -110,6 +110,7 @@ def read_text_sets(
         pairs = [(source, target) for source in ours for target in theirs]
     else:
         pairs = _of_project(workspace)
+        workspace.note_names("formulations")
     left: list[tuple[str, str, str]] = []
     turns: set[str] = set()
     for source, target in pairs:

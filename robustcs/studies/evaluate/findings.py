@@ -6,16 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import listed, measure_label, number, number_interval, system_in_words
 from robustcs.statistics.estimate import Tested, p_text
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation, means_of
-from robustcs.studies.evaluate.missing import missing_first, order_is_open
-from robustcs.wording import counted, some_of, verb
+from robustcs.studies.evaluate.missing import missing_first, order_is_open, ranked
+from robustcs.wording import counted, some_of, system_name, verb
 
 #: Number of systems that a claim names; the table contains all.
 _NAMED = 10
+#: Number of means that a claim names if missing scores leave the order open.
+_MEANS = 3
 #: Weight of the comparison among the verdicts of a report.
 _WEIGHT = 0.1
 
@@ -50,7 +54,7 @@ class _Compared:
         self.rows = result.rows("measures", metric=metric)
         self.pairs = result.compared.get(metric, {})
         groups: dict[str, list[Any]] = {}
-        for row in self.rows:
+        for row in ranked(self.rows):
             groups.setdefault(row.equal or row.system, []).append(row)
         self.groups = list(groups.values())
         self._missing = missing_first(result, metric)
@@ -72,19 +76,52 @@ class _Compared:
         return replace(claim, text=f"{missing}{_continued(claim.text)}") if missing else claim
 
     def _open(self) -> Verdict:
-        """Return the means over common turns, where missing scores decide which system is best; of two, their difference."""
+        """Return the means where missing scores decide which system is best; of two systems, also their difference."""
+        said, between, told = self._means()
+        basis = counted(self.rows[0].turns, "turn")
+        if self.result.evaluated.own_turns:
+            basis = "; ".join(f"{counted(row.turns, 'turn')} of {system_name(row.system)}" for row in self.rows[:_MEANS])
+            if len(self.rows) == 2 and (found := self._own_difference()):
+                (first, between, told), basis = found, counted(self._common(*self.rows), "turn")
+                said = f"{first}; {said}"
+        text = f"{said}; the missing scores could change which mean is highest"
+        return Verdict(told, between, text if self._missing else text[0].upper() + text[1:], basis, _WEIGHT, "correct")
+
+    def _means(self) -> tuple[str, str, str]:
+        """Return the means of the first systems in words, and the interval and text of a number in them."""
         best, *others = self.rows
         names = [system_in_words(row.system, self.result.evaluated) for row in self.rows]
-        each = some_of([f"{number(row.value, 3)} ({name})" for row, name in zip(self.rows, names, strict=True)], 3)
-        said = f"{'on' if self._missing else 'On'} the {counted(best.turns, 'turn')} with scores from all systems,"
-        said = f"{said} mean {self.label} is {each}"
-        told, between = number(best.value, 3), ""
+        each = [f"{number(row.value, 3)} for {name}" for row, name in zip(self.rows[:_MEANS], names, strict=False)]
+        means = f"mean {self.label} is {listed(each) if len(self.rows) <= _MEANS else ', '.join(each) + ' …'}"
+        if self.result.evaluated.own_turns:
+            return f"each over its own turns, {means}", "", number(best.value, 3)
+        means = f"on the {counted(best.turns, 'turn')} with scores from all systems, {means}"
         if len(others) == 1 and (found := self._against([best], others)):
             test, sign = found
-            told, low, high = number(abs(test.value), 3), *sorted((sign * test.low, sign * test.high))
-            said, between = f"{said}, difference {told}", number_interval(low, high).strip("–")
-        said = f"{said}; the missing scores could change which mean is highest"
-        return Verdict(told, between, said, counted(best.turns, "turn"), _WEIGHT, "correct")
+            low, high = sorted((sign * test.low, sign * test.high))
+            between = number_interval(low, high).strip("–")
+            return f"{means}, difference {number(abs(test.value), 3)}", between, number(abs(test.value), 3)
+        return means, "", number(best.value, 3)
+
+    def _own_difference(self) -> tuple[str, str, str] | None:
+        """Return the difference of two systems over common turns in words, its interval and text; None if not compared."""
+        first, second = (row.system for row in self.rows)
+        if (found := self._against(self.rows[:1], self.rows[1:])) is None or np.isnan(found[0].value):
+            return None
+        test, sign = found
+        if sign * test.value < 0:  # the means over own turns may have the other order
+            first, second, sign = second, first, -sign
+        told = number(sign * test.value, 3)
+        both = f"on the {counted(self._common(*self.rows), 'turn')} with scores from both systems, the difference in mean"
+        said = f"{both} {self.label}, {system_name(first)} − {system_name(second)}, is {told}"
+        low, high = sorted((sign * test.low, sign * test.high))
+        return said, number_interval(low, high).strip("–"), told
+
+    def _common(self, one: Any, other: Any) -> int:
+        """Return the number of turns with scores from both systems."""
+        turns = self.result.turns[self.result.turns["metric"] == self.metric]
+        first, second = (turns["turn"][turns["system"] == row.system] for row in (one, other))
+        return len({*first} & {*second})
 
     def _order(self) -> Verdict:
         best, *others = self.groups
@@ -153,12 +190,16 @@ class _Compared:
         size, several = number(abs(test.value), 3), len(self.pairs) > 1
         low, high = sorted((sign * test.low, sign * test.high)) if test.low == test.low else (test.low, test.high)
         p = f"adjusted {p_text(test.p)}, {family.describe('pair')}" if several else p_text(test.p)
-        over = "" if self.result.evaluated.own_turns else f"; {counted(best[0].turns, 'turn')}"
+        turns = best[0].turns
+        if any(row.missing for row in self.rows):  # a pair has more turns than all systems in common
+            turns = self._common(best[0], other[0])
+        over = "" if self.result.evaluated.own_turns else f"; {counted(turns, 'turn')}"
         if test.p <= ALPHA:
             scores = " scores" if len(best) == 1 else " score"
             said = f"{self._subject(best, scores)} {size} {self.label} higher than {self._subject(other)}{which}{more}"
         else:
-            said = f"The data do not show whether {self._subject(best, ' or')} {self._subject(other, ' scores')} higher"
+            scores = " scores" if len(other) == 1 else " score"
+            said = f"The data do not show whether {self._subject(best, ' or')} {self._subject(other, scores)} higher"
             said = f"{said} (difference {size} {self.label}){more}"
         return Verdict(size, number_interval(low, high).strip("–"), said, f"{p}{over}", _WEIGHT, "correct")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +11,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.missing_scores import MissingScores
 from robustcs.result import Result
 from robustcs.statistics import Floats, Mask
-from robustcs.wording import counted, first_of, system_name, verb
-
-#: Share of missing scores, and difference of shares, above which a claim begins with them.
-_MANY = 0.05
+from robustcs.wording import many_missing, missing_scores
 
 
 def common_turns(metric: str, values: Floats) -> Mask:
@@ -28,28 +26,29 @@ def common_turns(metric: str, values: Floats) -> Mask:
 def missing_notes(metric: str, names: Sequence[str], missing: MissingScores) -> list[str]:
     """Return a note for each system with missing scores: ``8 of 45 scores of tuesday are missing (faithfulness)``."""
     counts = missing.missing.sum(axis=1).tolist()
-    return [f"{_in_words(name, lost, missing.values.shape[1])} ({metric})"
+    return [f"{missing_scores(name, lost, missing.values.shape[1])} ({metric})"
             for name, lost in zip(names, counts, strict=True) if lost]  # fmt: skip
 
 
 def missing_first(result: Result, metric: str) -> str:
     """Return ``8 of 45 scores of tuesday are missing; ``, the start of a claim on a measure.
 
-    Empty if at most 5% of the scores of each system are missing, and the shares of two systems differ by at most that.
+    Empty if at most 5% of the scores of each system are missing.
     """
-    turns = result.evaluated.turns
-    shares = {row.system: row.missing / turns for row in result.rows("measures", metric=metric)}
-    if not shares or max(max(shares.values()), max(shares.values()) - min(shares.values())) <= _MANY:
-        return ""
-    told = [_in_words(name, round(share * turns), turns) for name, share in shares.items() if share]
-    return f"{first_of(told, 3)}; "
+    missing = {row.system: (row.missing, result.evaluated.turns) for row in result.rows("measures", metric=metric)}
+    return f"{told}; " if (told := many_missing(missing)) else ""
 
 
 def order_is_open(result: Result, metric: str) -> bool:
-    """Return whether missing scores decide which system has the highest mean."""
-    best, *others = result.rows("measures", metric=metric)
-    return any(row.missing for row in (best, *others)) and not all(best.lowest > row.highest for row in others)
+    """Return whether missing scores decide which system has the highest mean.
+
+    They do if a system with missing scores, or one that is compared with it, may have the highest mean. The order of systems
+    without missing scores is not open.
+    """
+    best, *others = ranked(result.rows("measures", metric=metric))
+    return any((best.missing or row.missing) and not best.lowest > row.highest for row in others)
 
 
-def _in_words(system: str, missing: int, turns: int) -> str:
-    return f"{missing} of {counted(turns, 'score')} of {system_name(system)} {verb(missing, 'is', 'are')} missing"
+def ranked(rows: Sequence[Any]) -> list[Any]:
+    """Return rows of means in the order of the lowest possible mean: over all turns, if scores are missing in some system."""
+    return sorted(rows, key=lambda row: -row.lowest) if any(row.missing for row in rows) else list(rows)

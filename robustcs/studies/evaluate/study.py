@@ -20,7 +20,7 @@ from robustcs.project.overrides import named_files
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.slices import searched, slicings
 from robustcs.project.sources import assigned, distinct
-from robustcs.project.trust import fit_of, limits_of_fit, limits_of_sources, misfits
+from robustcs.project.trust import limits_of_fit, limits_of_sources
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate, means_of
@@ -88,7 +88,8 @@ def ask(
     # runs are read once for their scores and for their fit with a collection
     with reading_once() if workspace.project.collection else nullcontext():
         frames, evaluated = workspace.scores_of(files, measures, alone=True)
-        fit = fit_of(workspace, {file.name: (file.role, file.path) for file in files if file.kind == "runs"})
+        fit = workspace.fit
+    workspace.note_names("formulations")
     first = next(iter(frames.values()))
     if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):
         are = verb(len(first), "is not a mean", "are not means")
@@ -108,7 +109,7 @@ def ask(
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
     seed = workspace.project.seed
     result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False, fit)
-    result = result.changed(ranked_alike=_ranked_alike(workspace, result, files), misfits=misfits(fit) if fit else ())
+    result = result.changed(ranked_alike=_ranked_alike(workspace, result, files), misfits=workspace.misfits)
     if evaluated.conversations_of(turns).note not in result.evaluated.notes:
         return result
     groups = units_of(turns, Conversations.from_ids(turns, PATTERN))
@@ -172,7 +173,7 @@ _READING = (
 def _inputs(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     keys = ["qrels", "runs", "collection", "policy", "seed"]
-    if project.groups and (project.texts or project.raw_texts):  # they determine which turns a set asks
+    if project.groups:  # texts determine which turns a set asks
         keys += ["groups", "texts", "raw_texts"]
     return of_rankings(project, keys, ("run", "scores"))
 
@@ -182,7 +183,7 @@ def _answer(workspace: Workspace) -> Answer:
     metrics = means_of(result)
     family = result.families[headline_measure(metrics)] if metrics else None
     blocks = tuple(block for block in show(result) if not isinstance(block, Paragraph))  # the claim is a verdict
-    limits = limits_of_fit(result.misfits, result.unordered)
+    limits = limits_of_fit(workspace.fit, workspace.project)
     return Answer(
         result, blocks, evaluate_findings(result), _READING, (), verdicts(result), overview(result), family, limits
     )  # fmt: skip

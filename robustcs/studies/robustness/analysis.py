@@ -157,6 +157,10 @@ class Robustness(Result):
         Largest drop that counts as none; None if equivalence is not tested.
     drops
         Expected mean drops with unjudged passages filled in. Only reports compute them.
+    misfit
+        How a claim begins if judgments do not fit the collection; empty if they fit.
+    unordered
+        Whether nothing can be claimed, because systems that are compared differ by these misfits.
     """
 
     study = "robustness"
@@ -216,6 +220,8 @@ class Robustness(Result):
     drops = DROPS
 
     margin: float | None
+    misfit: str = ""
+    unordered: bool = False
 
     @property
     def fully_asked(self) -> list[str]:

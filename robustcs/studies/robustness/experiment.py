@@ -98,7 +98,7 @@ def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, p
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
     metrics = list(dict.fromkeys(result.groups["metric"]))
     drops = filled_drops(workspace, metrics, set(result.turns["turn"]), result.fully_asked)
-    return Experiment(result.evaluated, result.margin, content={
+    return Experiment(result.evaluated, result.margin, result.misfit, result.unordered, content={
         **result.content, "drops": drops, "plan": plan.plan, "rates": holes.rates(runs, DEPTH, later),
         "unique": holes.unique_holes(runs, groups), "grades": holes.later_grades(runs, later),
     })  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import expected_drop
-from robustcs.documents.words import measure_label, number_interval, p_equals, plain, where_few
+from robustcs.documents.words import few_answers, in_brackets, measure_label, number_interval, p_equals, plain
 from robustcs.lazy import pd
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
@@ -42,11 +42,11 @@ def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
     label = measure_label(metric)
     moves = "drops" if row["mean_drop"] >= 0 else "rises"
     size = plain(abs(row["mean_drop"]))
-    said = f"{label} {moves} by {size} with the paraphrases of {row['group']}{_few(result, row['group'])}"
+    said = f"{label} {moves} by {size} with the paraphrases of {row['group']}"
     limits = [] if row["p_corrected"] <= _LEVEL else ["not significant"]
     if not math.isnan(row["mean_drop_percent"]):
         limits.insert(0, f"{plain(abs(row['mean_drop_percent']), 0)}% of the baseline")
-    said += f" ({'; '.join(limits)})" if limits else ""
+    said += in_brackets(_few(result, row["group"]), *limits)
     expected = drops[(drops["metric"] == metric) & (drops["group"] == row["group"])]
     caveat = ""
     if len(expected):
@@ -65,7 +65,7 @@ def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -
     way = "drop" if drop >= 0 else "rise"
     interval = "" if math.isnan(row["ci_low"]) else f"95% CI of the drop {plain(row['ci_low'])} to {plain(row['ci_high'])}, "
     share = "" if math.isnan(percent) else f", {plain(abs(percent), 0)}% of the baseline"
-    sets = f"{counted(row['sets'], 'test set')} of {row['group']}{_few(result, row['group'])}"
+    sets = f"{counted(row['sets'], 'test set')} of {row['group']}{in_brackets(_few(result, row['group']))}"
     said = (
         f"On the {sets}, {label} {way}s by {plain(abs(drop))} on average{share}"
         f" ({interval}{_adjusted(row, groups)}). Unjudged passages count as not relevant."
@@ -81,7 +81,7 @@ def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -
 def _few(result: Robustness, group: str) -> str:
     """Return which of the baseline and the sets of a group answer less than half of the turns."""
     own = result.measures[result.measures["group"] == group]
-    return where_few([*own["baseline_run"], *own["set"]], result.evaluated)
+    return few_answers([*own["baseline_run"], *own["set"]], result.evaluated)
 
 
 def _adjusted(row: Mapping[str, Any], groups: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Figure, Table, begun
 from robustcs.documents.drawing import INK, Drawing, letters
 from robustcs.documents.forest import names_and_room, panel_grid
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
@@ -58,7 +58,7 @@ def show(result: Robustness) -> tuple[Block, ...]:
     if isinstance(result, Experiment):
         blocks += [*drops_table(result), *rates_table(result, DEPTH), *unique_table(result, DEPTH)]
         blocks += [*later_grades_table(result, DEPTH), plan_table(result)]
-    return tuple(blocks)
+    return begun(blocks, result.misfit, result.unordered)
 
 
 def _values(result: Robustness, group: str) -> Table:

@@ -14,6 +14,7 @@ from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.requirements import groups, is_experiment
 from robustcs.project.retrieved import Retrieval, plan_of
 from robustcs.project.slices import slicings
+from robustcs.project.trust import claim_of_misfits
 from robustcs.project.workspace import Workspace
 from robustcs.studies.robustness.analysis import ALWAYS, DEFAULT_MEASURES, Robustness, categories_of, robustness
 from robustcs.studies.robustness.experiment import SETS, Experiment, experiment, with_testsets
@@ -84,6 +85,10 @@ def ask(
     categories, notes = _categories(workspace)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
     result = robustness(project.groups, scores, evaluated, cut, texts, margin, project.seed, categories)
+    pairs = ((group.baseline, name) for group in project.groups.values() for name in group.sets)
+    misfit, unordered = claim_of_misfits(workspace.fit, pairs, "rewording")
+    result = result.changed(misfit=misfit, unordered=unordered)
+    result = result.without_p() if unordered else result
     return result if plan is None else experiment(workspace, names, result, plan)
 
 

@@ -16,6 +16,7 @@ from robustcs.result import Result, Rows, count, measure, number, p_value, point
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
+from robustcs.wording import many_missing
 
 _WHOSE = (text("rewriter", header="Rewriter"), measure())
 _THRESHOLD = number("threshold", "0 means > 0, every other t means >= t")
@@ -105,9 +106,10 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
         own = slice(place, place + len(grid))
         cuts = [cut._replace(threshold=point) for cut, point in zip(every.cuts[own], grid, strict=True)]
         parts.append(Binned(cuts, every.bins, every.places[own]))
+    untested = bool(many_missing(evaluated.unscored_by))
     return Sweep(units.stated(evaluated), content={
         "bins": lambda: _bins(parts, units), "areas": lambda: _areas(scores, parts, units, False),
-        "causes": lambda: _areas(scores, parts, units, True), "blame": lambda: _blame(parts, units, seed),
+        "causes": lambda: _areas(scores, parts, units, True), "blame": lambda: _blame(parts, units, seed, untested),
     })  # fmt: skip
 
 
@@ -135,8 +137,8 @@ def _areas(scores: Formulations, parts: Sequence[Binned], units: Units, by_cause
     return (Sweep.causes if by_cause else Sweep.areas).rows(rows)
 
 
-def _blame(parts: Sequence[Binned], units: Units, seed: int) -> Rows:
-    """Return the table :data:`Sweep.blame`."""
+def _blame(parts: Sequence[Binned], units: Units, seed: int, untested: bool) -> Rows:
+    """Return the table :data:`Sweep.blame`; without p if ``untested``, because missing scores may change every order."""
     cuts, moved = list[tuple[object, ...]](), []
     for part in parts:
         qa, qr, _ = np.moveaxis(part.blamed @ part.by_unit(units), 1, 0)
@@ -146,7 +148,13 @@ def _blame(parts: Sequence[Binned], units: Units, seed: int) -> Rows:
     # neighbouring thresholds often have the same errors in every unit: each different row is tested once
     different, place = np.unique(np.concatenate(moved), axis=0, return_inverse=True)
     tests = comparisons(different, units.sizes, units.kind, seed, mid_p=True, power=False).columns
-    found = list(zip(*(tests[field.name] for field in Sweep.blame.fields[5:]), strict=True))
+    fields = Sweep.blame.fields[5:]
+    found = list(zip(*(tests[field.name] for field in fields), strict=True))
+    if untested:
+        found = [
+            tuple(np.nan if one.name in ("p", "p_corrected") else cell for one, cell in zip(fields, row, strict=True))
+            for row in found
+        ]
     return Sweep.blame.rows([(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from robustcs.documents.words import measure_label, qa_component, whole_percent
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.sweep.analysis import Sweep
-from robustcs.wording import counted
+from robustcs.wording import counted, many_missing
 
 #: Significance level for the difference between QA errors and rewriter errors.
 ALPHA = 0.05
@@ -53,6 +53,12 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
         rows = [row for row in blame if (row.rewriter, row.metric) == (best, metric)]
         who, label = f"the rewriter{f' {best}' if several else ''}", measure_label(metric)
         sides = {name: at for name, sign in ((part, 1), (who, -1)) if (at := ahead(rows, sign))}
+        qa, qr = (whole_percent(areas[cause]) for cause in ("qa", "qr"))
+        if told := many_missing(result.evaluated.unscored_by):
+            turns = f"the {counted(result.evaluated.turns, 'turn')} with all scores"
+            said = f"{told}. Averaged over all thresholds of {label}, {part} fails on {qa} of {turns} and {who} on {qr}; the"
+            sentences.append(f"{said} missing scores could change which fails more often.")
+            continue
         test = f"adjusted p ≤ {ALPHA:g}, {family}"
         if len(sides) > 1:
             where = ", ".join(f"{name} fails more often at {label} {at}" for name, at in sides.items())
@@ -65,6 +71,5 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
             p = p_text(least.p_corrected)
             said = f"The data do not show at any threshold of {label} whether {part} or {who} fails more often"
             said += f" (smallest adjusted {p}, {family})."
-        qa, qr = (whole_percent(areas[cause]) for cause in ("qa", "qr"))
         sentences.append(f"{said} Averaged over all thresholds, {part} fails on {qa} of turns and {who} on {qr}.")
     return tuple(sentences)

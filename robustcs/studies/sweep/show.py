@@ -11,13 +11,13 @@ from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, formul
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, group_columns, result_table
-from robustcs.documents.words import clustered, component, cut_label, measure_label, noted, percent
+from robustcs.documents.words import clustered, component, cut_label, limits_first, measure_label, noted, percent
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.result import count, text
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.studies.sweep.findings import ALPHA, ahead
-from robustcs.wording import counted
+from robustcs.wording import counted, many_missing
 
 #: A rewriter and a measure: a panel of the figure.
 Panel = tuple[str, str]
@@ -53,8 +53,8 @@ def _figure(result: Sweep, marked: Cut | None) -> Figure:
     ]
     return Figure(
         "sweep",
-        f"Shares of the bins at every threshold. From the top: QA errors, rewriter errors, {answered}."
-        + (f" Dashed line: {cut_label(marked)}, as in the text." if marked and _line(result, marked) else ""),
+        f"{limits_first(result.evaluated)}Shares of the bins at every threshold. From the top: QA errors, rewriter errors,"
+        f" {answered}." + (f" Dashed line: {cut_label(marked)}, as in the text." if marked and _line(result, marked) else ""),
         f"Stacked shares of the bins by threshold. Averages over all thresholds: {'; '.join(said)}.",
         lambda: draw_sweep(result, marked),
     )
@@ -105,6 +105,10 @@ def _blame(result: Sweep) -> Table:
     for cause in ("qa", "qr"):
         areas = {(row.rewriter, row.metric): row for row in result.rows("causes", cause=cause)}
         columns += group_columns(result, "causes", CAUSE_TITLES[cause], areas, "area")
+    first, areas_of = limits_first(result.evaluated), f"Areas: shares of {counted(result.evaluated.turns, 'turn')}, averaged"
+    if many_missing(result.evaluated.unscored_by):
+        note = f"{areas_of} over all thresholds. {_interval(result)}. Not tested: the missing scores could change the order."
+        return result_table(result, "blame", f"{first}Errors on these turns", columns, note, rows=list(rows))
     group, qa = "fails more often at", component(result.evaluated.basis)
     columns += [
         (text("qa").called(qa, group), lambda panel: ahead(rows[panel], 1) or "no threshold"),
@@ -112,13 +116,13 @@ def _blame(result: Sweep) -> Table:
     ]
     told = [row for row in result.rows("causes") if row.cause != "correct"]
     note = (
-        f"Areas: shares of {counted(result.evaluated.turns, 'turn')}, averaged over all thresholds. {_interval(result)}. Fails"
+        f"{areas_of} over all thresholds. {_interval(result)}. Fails"
         f" more often at: thresholds with p adj. ≤ {ALPHA:g} (McNemar's test{clustered(result.evaluated.unit)}; max-T over"
         f" {counted(sum(map(len, rows.values())), 'comparison')}: all thresholds, measures and rewriters)."
         f"{noted((f'{row.rewriter} {measure_label(row.metric)}', row.note) for row in told)}"
     )
     hint = "CSV and JSON contain p and p adj. for every threshold."
-    caption = f"At which thresholds does the {qa} or the rewriter fail more often?"
+    caption = f"{first}At which thresholds does the {qa} or the rewriter fail more often?"
     return result_table(result, "blame", caption, columns, note, rows=list(rows), hint=hint)
 
 

@@ -143,6 +143,7 @@ def ask(
     settings = Settings(depth, scope, highest, groups, compared, pairs, tipped, project.qrels_selection, positives)
     new = {file.name: grades_by_pair(file) for file in workspace.new_judgments}
     judges = {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
+    workspace.note_names("formulations", "groups", "judges")
     gaps = Gaps(runs, qrels, measures, policy, settings, later, filled, cut, units, project.seed, new, judges)
     return unjudged(gaps, evaluated)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from robustcs import __version__
+from robustcs.cli.main import run
 from robustcs.evaluation.bins import BINS
 from tests.conftest import Command
 
@@ -381,3 +382,17 @@ def test_a_rewriter_with_the_run_of_human_is_noted(in_demo: Command) -> None:
     same = in_demo("breakdown --human runs/stem_qr.trec --table attribution").out
     assert "Note: QR and Human have the same scores on every turn; check that their files differ" in " ".join(same.split())
     assert "the same scores" not in in_demo("breakdown --table attribution").out
+
+
+def test_captions_name_a_formulation_that_answers_few_turns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    turns = [f"{1 + place // 4}_{1 + place % 4}" for place in range(24)]
+    (tmp_path / "q.txt").write_text("".join(f"{turn} 0 p{turn} 1\n" for turn in turns))
+    for role in ("original", "qr", "human"):
+        own = turns[:1] if role == "human" else turns
+        (tmp_path / role).write_text("".join(f"{turn} Q0 {'x' if turn == turns[3] else 'p'}{turn} 1 1 r\n" for turn in own))
+    files = [part for role in ("original", "qr", "human") for part in (f"--{role}", str(tmp_path / role))]
+    assert run(["breakdown", "--config", "/dev/null", "--qrels", str(tmp_path / "q.txt"), *files]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    told = "Unanswered turns count as incorrect for Human, which answers 1 of 24 turns."
+    assert out.startswith(f"Figure: {told}") and f"{told} What causes the errors?" in out
+    assert f"{told} Does the ranker or the rewriter fail more often?" in out

@@ -277,8 +277,8 @@ def test_the_table_of_the_gate() -> None:
     assert [column.title for column in table.columns] == ["System", "Measure", "Drop", "p adj.", "Outcome"]
     assert table.rows == (("a", "NDCG@3", "+0.100", "0.0010", "failed"), ("gone", "", "–", "–", "cannot tell"))
     assert table.note == (
-        "a, NDCG@3: the mean drops by 0.100, significantly more than 0.05 (adjusted p = 0.0010); gone: the run is gone: only"
-        " the old state has it. 1 other case passed."
+        "a, NDCG@3: the mean drops by 0.100, significantly more than 0.05 (adjusted p = 0.0010); gone: the run exists only in"
+        " the old state. 1 other case passed."
     )
     table = show(compared(old, old, "drop>0.05", "p<0.1"))[0]
     assert isinstance(table, Table) and table.caption == "Gate: passed" and len(table.rows) == 6

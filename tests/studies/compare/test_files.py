@@ -233,7 +233,7 @@ def test_turns_of_one_state_only_are_left_out(scored: tuple[Command, list[pd.Dat
     assert row["change"] == pytest.approx((new - old)["faithfulness"].iloc[:20].mean())
     assert "turns scored in only one state are excluded" in " ".join(answer["notes"])
     first = " ".join(call("compare only_old.csv few.csv").out.split())
-    assert first.startswith("scores answers 20 of 70 turns in the new state (few.csv); its other turns are excluded.")
+    assert first.startswith("50 of 70 scores are missing in the new state (few.csv). From only_old.csv")
     assert "(70 turns" not in first and call("compare only_old.csv few.csv --fail-if 'drop>0.9' --table gate", code=5)
 
 

@@ -139,7 +139,7 @@ def dropping(by: float) -> SystemState:
     [
         (0.1, "failed", "",
          "the mean drops by 0.271, significantly more than 0.02 (adjusted p = 0.0010); also on the 40 turns whose top 3"
-         " passages are judged in both states: the mean drops by 0.100 (adjusted p = 0.0010); the judged share of the top 3"
+         " passages are judged in both states, the mean drops by 0.100 (adjusted p = 0.0010); the judged share of the top 3"
          " falls from 100.0% to 57.1%, and all 90 unjudged passages that entered it are new"),
         (0.0, "cannot tell", "new passages",
          "the mean drops by 0.214 (adjusted p = 0.0010), but not significantly on the 40 turns whose top 3 passages are"

@@ -126,9 +126,9 @@ def test_what_is_not_known_is_not_said() -> None:
 def test_a_cell_that_answers_less_than_half_is_named_in_the_first_clause() -> None:
     few = {"t5/y": 4}
     sentences = said("components", TABLES, few=few, **SETTINGS)
-    assert sentences[0].startswith("The average system of the grid, where t5/y answers 4 of 10 turns, loses 25% of the turns")
-    assert sentences[1].startswith("No system of the grid, where t5/y answers 4 of 10 turns, answers 20%")
-    assert sentences[2].startswith("t5/y leads t5/x by 0.100 NDCG@3, where t5/y answers 4 of 10 turns, with the highest mean")
+    assert sentences[0].startswith("The average system of the grid (t5/y answers 4 of 10 turns) loses 25% of the turns")
+    assert sentences[1].startswith("No system of the grid (t5/y answers 4 of 10 turns) answers 20%")
+    assert sentences[2].startswith("t5/y leads t5/x by 0.100 NDCG@3 (t5/y answers 4 of 10 turns) with the highest mean")
     assert "few" not in " ".join(said("components", TABLES, **SETTINGS)) and "where" not in sentences[3]
 
 

@@ -9,10 +9,17 @@ from typing import Any
 import pytest
 
 from robustcs.cli.main import run
-from robustcs.project.model import Project
+from robustcs.policy import EvaluationPolicy
+from robustcs.project.model import Formulation, Project
+from robustcs.project.trust import limits_of_result
 from robustcs.project.workspace import Workspace
+from robustcs.studies.breakdown import study as breakdown
+from robustcs.studies.breakdown.findings import finding as breakdown_finding
+from robustcs.studies.breakdown.findings import verdicts as breakdown_verdicts
 from robustcs.studies.evaluate.findings import verdicts
 from robustcs.studies.evaluate.study import ask
+from robustcs.studies.sweep import study as sweep
+from robustcs.studies.sweep.findings import finding as sweep_finding
 from tests.case_files import case
 
 
@@ -68,7 +75,7 @@ def test_missing_scores_are_told_first(days: Path, capsys: pytest.CaptureFixture
     [first] = verdicts(result)
     assert first.text == (
         "8 of 45 scores of tuesday are missing; on the 37 turns with scores from all systems, mean faithfulness is 0.625"
-        " (monday), 0.625 (tuesday), difference 0.000; the missing scores could change which mean is highest"
+        " for monday and 0.625 for tuesday, difference 0.000; the missing scores could change which mean is highest"
     )
     files = [part for day in ("monday", "tuesday") for part in ("--scores", f"{day}={days / f'{day}.tsv'}")]
     assert run(["evaluate", "--config", "/dev/null", *files]) == 0
@@ -90,6 +97,77 @@ def test_few_missing_scores_are_not_told_first(tmp_path: Path) -> None:
 def _file(path: Path, rows: list[dict[str, Any]]) -> str:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return str(path)
+
+
+def claim(folder: Path, missing: str = "drop", **systems: list[float]) -> str:
+    """Return the claim on scores of turns in conversations of four; nan is missing."""
+    folder.mkdir(exist_ok=True)
+    named = {
+        name: [{"turn": f"{1 + place // 4}_{1 + place % 4}", "s": value} for place, value in enumerate(values)]
+        for name, values in systems.items()
+    }
+    workspace = Workspace(Project(policy=EvaluationPolicy(missing=missing)))  # type: ignore[arg-type]
+    [first] = verdicts(ask(workspace, scores={name: _file(folder / name, rows) for name, rows in named.items()}))
+    return first.sentence
+
+
+NAN = float("nan")
+#: Scores of 48 turns around 0.
+WAVE = [(place % 5 - 2) / 100 for place in range(48)]
+
+
+def test_means_over_own_turns_are_not_of_common_turns(tmp_path: Path) -> None:
+    complete = [0.2 + one if place < 24 else 0.8 - one for place, one in enumerate(WAVE)]
+    some = [NAN if place < 24 else 0.7 + one / 2 for place, one in enumerate(WAVE)]
+    said = claim(tmp_path, "own", a=complete, b=some)
+    both = [one - other for one, other in zip(complete, some, strict=True) if other == other]
+    mean = sum(both) / len(both)
+    start = (
+        "24 of 48 scores of b are missing; on the 24 turns with scores from both systems, the difference in mean s, a − b, is"
+    )
+    assert said.startswith(f"{start} {mean:.3f} (95% CI 0.0")
+    assert (
+        "; 24 turns); each over its own turns, mean s is 0.700 for b and 0.500 for a; the missing scores could change which"
+        in said
+    )
+
+
+def test_no_common_turns_no_difference(tmp_path: Path) -> None:
+    first = [0.5 + one if place < 24 else NAN for place, one in enumerate(WAVE)]
+    second = [NAN if place < 24 else 0.6 + one for place, one in enumerate(WAVE)]
+    assert claim(tmp_path, "own", a=first, b=second) == (
+        "24 of 48 scores of b are missing; 24 of 48 scores of a are missing; each over its own turns, mean s is 0.600 for b and"
+        " 0.499 for a (24 turns of b; 24 turns of a); the missing scores could change which mean is highest."
+    )
+
+
+def test_missing_scores_of_a_third_system_do_not_open_the_order_of_equal_ones(tmp_path: Path) -> None:
+    high, low = [0.7 + one for one in WAVE], [NAN if place < 3 else 0.3 - one for place, one in enumerate(WAVE)]
+    said = claim(tmp_path, a=high, b=high, c=low)
+    assert said.startswith("3 of 48 scores of c are missing; a and b, which have equal scores, score 0.40")
+    assert "s higher than c (95% CI" in said and "45 turns)" in said
+    may_win = [NAN if place < 30 else 0.3 - one for place, one in enumerate(WAVE)]
+    assert claim(tmp_path, a=high, b=high, c=may_win).endswith("the missing scores could change which mean is highest.")
+
+
+def test_complete_systems_are_ordered_over_all_turns(tmp_path: Path) -> None:
+    """On the turns that the third system has, the other two have the other order."""
+    first = [1.0 if place < 12 else 0.5 + one for place, one in enumerate(WAVE)]
+    second = [0.2 if place < 12 else 0.6 + one for place, one in enumerate(WAVE)]
+    low = [NAN if place < 12 else 0.1 for place, one in enumerate(WAVE)]
+    said = claim(tmp_path, a=first, b=second, c=low)
+    assert said.startswith("12 of 48 scores of c are missing; a scores 0.400 s higher than c") and said.endswith(
+        "a ties with 1 system (b)."
+    )
+
+
+def test_basis_and_verb_of_several_systems(tmp_path: Path) -> None:
+    high, same = [0.5 + one for one in WAVE], [0.5 - one + (place % 2) / 50 for place, one in enumerate(WAVE)]
+    wide = [0.505 + 8 * one for one in WAVE]
+    assert "whether c or a and b, which have equal scores, score higher" in claim(tmp_path, a=high, b=high, c=wide)
+    lost = [NAN if place < 20 else one for place, one in enumerate(same)]
+    said = claim(tmp_path, a=high, b=wide, c=lost)
+    assert " for " in said and "(28 turns); the missing scores could" in said and "; 28 turns)" not in said
 
 
 def project(folder: Path, lost: int) -> Path:
@@ -126,3 +204,60 @@ def test_the_gate_cannot_tell_if_scores_are_missing(
     assert run(["compare", *states, "--fail-if", "faithfulness:qr drop>0.1"]) == code
     out = "".join(capsys.readouterr())
     assert ("of 40 scores are missing in the" in " ".join(out.split())) == (code == 5)
+
+
+def _lost_low(folder: Path, lost: int) -> tuple[str, ...]:
+    """Return options with scores of 40 turns; ``lost`` of the lowest 10 of Human are missing."""
+    folder.mkdir()
+    options: list[str] = []
+    for role, low, high in (("original", 0.1, 0.2), ("qr", 0.2, 0.4), ("human", 0.3, 0.8)):
+        rows = []
+        for place in range(40):
+            cell = "" if role == "human" and place < lost else f"{(low if place < 10 else high) + place / 500:.3f}"
+            rows.append(f"{1 + place // 4}_{1 + place % 4}\t{cell}\n")
+        (folder / f"{role}.tsv").write_text("".join(["turn\tfaith\n", *rows]))
+        options += ["--scores", f"{role}={folder / f'{role}.tsv'}"]
+    return tuple(options)
+
+
+FEWER = ("more often", "p adj.", "p <", "p =")
+
+
+@pytest.mark.parametrize("command", ["breakdown", "sweep"])
+def test_no_order_of_causes_if_many_scores_are_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    told = "10 of 40 scores of Human are missing; 30 turns have all scores."
+    many, none = (_lost_low(tmp_path / str(lost), lost) for lost in (10, 0))
+    assert run([command, "--config", "/dev/null", *many]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith(f"Figure: {told}") and not [one for one in FEWER if one in out]
+    assert f"{told} Errors on these turns" in out
+    assert run([command, "--config", "/dev/null", *many, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row[p] for row in found["tables"]["blame"] for p in ("p", "p_corrected")} == {None}
+    assert found["policy"]["missing_scores"] == {"human": 10}
+    assert run([command, "--config", "/dev/null", *none]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "more often" in out and "missing;" not in out
+
+
+def _formulations(folder: Path, lost: int) -> Workspace:
+    options = dict(one.split("=") for one in _lost_low(folder, lost)[1::2])
+    return Workspace(Project(formulations={role: Formulation(role, role, scores=Path(file)) for role, file in options.items()}))
+
+
+def test_claims_on_causes_begin_with_many_missing_scores(tmp_path: Path) -> None:
+    for lost, first in ((10, "10 of 40 scores of Human are missing"), (2, "")):
+        result = breakdown.ask(_formulations(tmp_path / str(lost), lost))
+        claims = breakdown_verdicts(result)
+        assert all(one.text.startswith(first) for one in claims)
+        assert any("more often" in one.text or "loses" in one.text for one in claims) == (not first)
+        said = breakdown_finding(result)
+        assert ("(adjusted p" in said[1] or "; adjusted p" in said[1]) == (not first)
+        if first:
+            assert said[1] == f"{first}: the data do not show whether the ranker or the rewriter fails more often."
+        [*limits] = [limit for limit in limits_of_result(result.evaluated) if "missing" in limit.reason]
+        assert [limit.bars for limit in limits] == ([True] if first else [])
+        swept = sweep_finding(sweep.ask(_formulations(tmp_path / f"{lost}s", lost)))
+        assert swept[0].startswith(first) and ("max-T" in swept[0]) == (not first)

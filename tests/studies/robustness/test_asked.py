@@ -91,6 +91,35 @@ def test_a_set_that_asks_few_turns_is_not_compared_as_a_system(subset: Path, cap
     assert "typo covers 12 of 30 turns, so it is not compared here; see robustcs robustness" in found["notes"]
 
 
+def test_without_texts_a_set_with_few_turns_is_not_compared_either(subset: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = subset / "robustcs.toml"
+    config.write_text(config.read_text().replace('[texts]\ntypo = "typo.tsv"\n', ""))
+    assert run(["evaluate", "--config", str(config), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["system"] for row in found["tables"]["measures"]] == ["human"]
+    (note,) = [note for note in found["notes"] if "assumption" in note]
+    assert note.startswith(
+        "typo has passages for 11 of 30 turns; the other 19 are left out, on the assumption that they were not"
+    )
+    assert note.endswith("so it is not compared here; see robustcs robustness")
+
+
+@pytest.mark.parametrize(("texts", "value", "turns"), [(True, 0.75, 12), (False, 9 / 11, 11)])
+def test_compare_scores_a_set_over_the_turns_that_it_asks(
+    subset: Path, capsys: pytest.CaptureFixture[str], texts: bool, value: float, turns: int
+) -> None:
+    config = subset / "robustcs.toml"
+    if not texts:
+        config.write_text(config.read_text().replace('[texts]\ntypo = "typo.tsv"\n', ""))
+    assert run(["compare", str(config), str(config), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    human, typo = found["tables"]["measures"]
+    assert (human["old"], human["turns"]) == (1.0, 30)
+    assert (typo["old"], typo["new"], typo["turns"]) == (pytest.approx(value), pytest.approx(value), turns)
+    does = "covers" if texts else "has passages for"
+    assert any(note.startswith(f"typo {does} {turns} of 30 turns; the other {30 - turns} are left") for note in found["notes"])
+
+
 def drops(sets: dict[str, list[float]], base: list[float]) -> Robustness:
     """Return the result of one group over turns 1_1, 1_2, 1_3, 2_1, …; nan: not asked."""
     turns = [f"{1 + place // 3}_{1 + place % 3}" for place in range(len(base))]

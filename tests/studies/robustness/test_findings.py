@@ -61,10 +61,10 @@ def test_a_set_that_answers_less_than_half_is_named_in_the_first_clause() -> Non
     result = told()
     some = result.changed(evaluated=replace(result.evaluated, few={"a": 2}))
     careful, raw = robustness_findings(some, NO_DROPS)
-    assert careful.startswith("On the 3 test sets of careful, where a answers 2 of 30 turns, NDCG@3 drops by 0.120")
+    assert careful.startswith("On the 3 test sets of careful (a answers 2 of 30 turns), NDCG@3 drops by 0.120")
     assert "answers" not in raw
     (verdict,) = verdicts(some, NO_DROPS)
-    assert verdict.text.startswith("NDCG@3 drops by 0.120 with the paraphrases of careful, where a answers 2 of 30 turns (24%")
+    assert verdict.text.startswith("NDCG@3 drops by 0.120 with the paraphrases of careful (a answers 2 of 30 turns; 24%")
 
 
 def test_no_drop_is_no_gain() -> None:
