@@ -195,7 +195,7 @@ TABLE = {
 ANSWER = {
     "findings": ["A loses 0.25."], "reading": "", "overview": [], "blocks": [[TABLE, 1]], "policy": "p", "skipped": [],
     "notes": [["n", "k", [["a", "1 turn"]]]], "inputs": [{"role": "run", "path": "a", "sha256": None, "rows": 5}],
-    "limits": [], "shared": [{"is": "Limit", "subjects": ["drop"], "reason": "r", "bars": False}],
+    "limits": [], "shared": [{"is": "Limit", "subjects": ["drop"], "reason": "r", "bars": False, "first": False}],
     "rows": {"a-t": '[{"value": 0.25}]'},
     "files": {"results/a.json": '{"t": \0a-t\0}', "figures/a.pdf": {"base64": "JVBERg=="}},
     "verdicts": [{"is": "Verdict", "number": "25%", "interval": "", "text": "t", "basis": "b", "weight": 0.5, "tone": "",
