@@ -7,7 +7,6 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, overload
 
 from robustcs.lazy import Copies, own, pd
@@ -342,12 +341,9 @@ class Result:
 
     def without_p(self) -> Self:
         """Return a copy whose p-values are all null, for systems that the judgments cannot order."""
-
-        def emptied(name: str, columns: Sequence[str]) -> pd.DataFrame:
-            return self.frame(name).assign(**dict.fromkeys(columns, float("nan")))
-
-        columns = {spec.name: [one.name for one in spec.fields if one.unit == "p"] for spec in self.declared}
-        return self.changed(**{name: partial(emptied, name, some) for name, some in columns.items() if some})
+        empty = {spec.name: {one.name: float("nan") for one in spec.fields if one.unit == "p"} for spec in self.declared}
+        tables = {name: lambda name=name, some=some: self.frame(name).assign(**some) for name, some in empty.items() if some}
+        return self.changed(**tables)
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:

@@ -81,7 +81,7 @@ def no_human_run(found: Chosen, alike: Mapping[str, bool]) -> str:
         return f"equals the rankings of Original in {same} of {counted(len(alike), 'turn')}, so it is not Human"
     if found.refused and "human" not in found.texts:
         one, why = found.refused[0]
-        return f"its texts are refused: {one.named[0]} {why}"
+        return f"its texts are rejected: {one.named[0]} {why}"
     return ""
 
 

@@ -38,7 +38,7 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"
     assert [entry["path"] for entry in result["inputs"]] == [
-        "qrels.txt", "runs/stem_original.trec", "runs/stem_qr.trec", "runs/stem_human.trec", "topics.json",
+        "qrels.txt", "runs/stem_original.trec", "runs/stem_qr.trec", "runs/stem_human.trec", "collection.jsonl", "topics.json",
     ]  # fmt: skip
     assert sum(row["unchanged"] for row in result["tables"]["bins"][:8]) == 19
     in_copy("robustness")

@@ -86,7 +86,7 @@ def test_a_run_is_not_human_if_its_texts_or_rankings_are_not(tmp_path: Path, cap
     (tmp_path / "robustcs.toml").unlink()
     fill(tmp_path, {"human.trec": ranked(HUMAN)})  # other rankings, but its texts are those of Original
     assert set(config(tmp_path)["formulations"]) == {"original", "qr"} and config(tmp_path)["runs"] == {"human": "human.trec"}
-    told = "its texts are refused: human.tsv equals the Original texts in 24 of 24 turns, so it is not Human"
+    told = "its texts are rejected: human.tsv equals the Original texts in 24 of 24 turns, so it is not Human"
     assert f'human = "human.trec"  # {told}\n' in text(tmp_path)
     fill(tmp_path, {"human_final.tsv": tsv(HUMAN)})  # the right texts
     assert parts(config(tmp_path), "run")["human"] == "human.trec" and "runs" not in config(tmp_path)

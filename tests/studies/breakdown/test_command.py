@@ -136,9 +136,9 @@ def test_the_scores_are_trec_evals(result: dict[str, Any], demo: Path) -> None:
 
 def test_every_input_has_its_checksum_and_rows(result: dict[str, Any], demo: Path) -> None:
     inputs = result["inputs"]
-    assert [list(entry) for entry in inputs] == [["role", "path", "sha256", "rows"]] * 5
-    assert [(entry["role"], entry["rows"]) for entry in inputs] == [
-        ("qrels", 782), ("original", 2555), ("qr", 3167), ("human", 3526),
+    assert [list(entry) for entry in inputs] == [["role", "path", "sha256", "rows"]] * 6
+    assert [(entry["role"], entry["rows"]) for entry in inputs] == [  # the collection shows whether the judgments fit
+        ("qrels", 782), ("original", 2555), ("qr", 3167), ("human", 3526), ("collection", 277),
         ("original texts, qr texts, human texts", 70),
     ]  # fmt: skip
     for entry in inputs:

@@ -24,7 +24,7 @@ def test_a_table_asked_for_alone_is_all_that_is_computed(demo: Path) -> None:
     """Neither bounds nor pairs, nor what shows them; ``bench/walk.py`` prints the files."""
     walk = walked(demo)
     assert not {"evaluation/bounds.py", "evaluation/pair_bounds.py", "evaluation/run_pair.py"} & walk.keys()
-    assert len(walk) <= 45  # DESIGN, "Walk"
+    assert len(walk) <= 50  # with those that compare the judgments with the collection
 
 
 CAST2019 = {"raw": 132, "cv": 61, "oracle": 39}
