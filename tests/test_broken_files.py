@@ -21,7 +21,6 @@ import click
 import pytest
 
 from robustcs.cli.main import run
-from robustcs.project.report_files import KEPT
 from tests.conftest import COMMANDS, options_of, parsed
 from tests.small_project import (
     BROKEN,
@@ -108,7 +107,7 @@ def opened_by(folder: Path, command: str, line: str) -> set[str]:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """All files, but for the finished sections that a report keeps for its next start."""
-    files = [path for path in sorted(folder.rglob("*")) if KEPT not in path.parts and path.is_file()]
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return {str(path): path.read_bytes() for path in files if os.access(path, os.R_OK)}
 
 
