@@ -46,7 +46,7 @@ _FEW = 5
 _MOST_LABELS, _LABELS = 10, 0.1
 #: Words of names that do not distinguish rewriters.
 _ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model", "predicted", "cast", "ikat", "trec"))
-#: Words in names of files and columns of ratings, also where the rated questions stand beside them.
+#: Words in the names of files and columns that show ratings, even if the file also has the rated questions.
 _RATED = frozenset((
     "rating", "ratings", "rated", "grade", "grades", "graded", "judgment", "judgments", "judgement", "judgements", "vote",
     "votes", "likert",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -14,7 +13,6 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, is_averaged, parse_measure
 from robustcs.evaluation.measures import NATIVE, Scores
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.readings import reading_once
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.overrides import named_files
 from robustcs.project.scoring import ScoredFile
@@ -85,10 +83,7 @@ def ask(
         found = f"{', '.join(map(str, asked))} cannot be computed from the project's runs ({some_of(runs)})"
         raise UsageError("no-such-measure", found, "use --config /dev/null to evaluate only the files of scores")
     measures, notes = workspace.ranking_measures((), totals=True, given=not runs)
-    # runs are read once for their scores and for their fit with a collection
-    with reading_once() if workspace.project.collection else nullcontext():
-        frames, evaluated = workspace.scores_of(files, measures, alone=True)
-        fit = workspace.fit
+    frames, evaluated = workspace.scores_of(files, measures, alone=True)
     workspace.note_names("formulations")
     first = next(iter(frames.values()))
     if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):
@@ -108,12 +103,14 @@ def ask(
         pairs = False
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
     seed = workspace.project.seed
-    result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False, fit)
+    result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False, workspace.fit)
     result = result.changed(ranked_alike=_ranked_alike(workspace, result, files), misfits=workspace.misfits)
     if evaluated.conversations_of(turns).note not in result.evaluated.notes:
         return result
     groups = units_of(turns, Conversations.from_ids(turns, PATTERN))
-    other = evaluate(frames, bounded, groups, evaluated, baseline, margin, seed, every_pair=pairs is not False, fit=fit)
+    other = evaluate(
+        frames, bounded, groups, evaluated, baseline, margin, seed, every_pair=pairs is not False, fit=workspace.fit
+    )
     return result.with_notes(with_groups(result, other.changed(misfits=result.misfits)))
 
 
