@@ -15,7 +15,9 @@ class BuildWithDemo(build_py):
         super().run()
         if not self.editable_mode:
             demo = Path(self.build_lib) / "robustcs" / "demo"
-            copytree("fixtures", demo, ignore=ignore_patterns("*.py", "__pycache__"), dirs_exist_ok=True)
+            copytree(
+                "fixtures", demo, ignore=ignore_patterns("*.py", "__pycache__"), dirs_exist_ok=True
+            )
 
 
 setup(cmdclass={"build_py": BuildWithDemo})

@@ -17,7 +17,14 @@ SECONDS = 120
 
 def audit(locks: list[str]) -> str:
     """Return the report of pip-audit on the lock files as lines to print."""
-    command = [sys.executable, "-m", "pip_audit", "--require-hashes", "--disable-pip", "--progress-spinner=off"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip_audit",
+        "--require-hashes",
+        "--disable-pip",
+        "--progress-spinner=off",
+    ]
     command += ["--format=json", *(f"--requirement={lock}" for lock in locks)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
@@ -42,8 +49,14 @@ def verdict(out: str, err: str) -> str:
         for package in asked
         for one in package["vulns"]
     ]
-    unknown = f"; {len(packages) - len(asked)} more could not be checked" if len(asked) < len(packages) else ""
-    return "\n".join([*found, f"pip-audit: {len(found)} known vulnerabilities in {len(asked)} packages{unknown}"])
+    unknown = (
+        f"; {len(packages) - len(asked)} more could not be checked"
+        if len(asked) < len(packages)
+        else ""
+    )
+    return "\n".join(
+        [*found, f"pip-audit: {len(found)} known vulnerabilities in {len(asked)} packages{unknown}"]
+    )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,9 @@ def main(data: Path) -> None:
     pool = builder.build()
     grades = pool.grades(qrels)
     named = ", ".join(map(str, measures))
-    print(f"{RUNS} runs of CAsT 2019, {len(pool.turns)} turns, {len(pool):,} pairs; measures {named}")
+    print(
+        f"{RUNS} runs of CAsT 2019, {len(pool.turns)} turns, {len(pool):,} pairs; measures {named}"
+    )
     rows = [("read, rank and pool the runs", time.process_time() - start, 0)]
     counted = np.ones(len(pool.turns), dtype=bool)
 
@@ -53,7 +55,13 @@ def main(data: Path) -> None:
     rows.append((f"what-if, {DRAWS} draws", time.process_time() - start, (DRAWS + 1) * RUNS))
     start = time.process_time()
     what_if(pool, grades, DEPTH, DRAWS, measures[:1], POLICY, counted, seed=0)
-    rows.append((f"what-if, {DRAWS} draws, {measures[0]} alone", time.process_time() - start, (DRAWS + 1) * RUNS))
+    rows.append(
+        (
+            f"what-if, {DRAWS} draws, {measures[0]} alone",
+            time.process_time() - start,
+            (DRAWS + 1) * RUNS,
+        )
+    )
     start = time.process_time()
     left = leave_one_out(pool, grades, DEPTH, measures, POLICY, counted)
     rows.append(("leave one run out", time.process_time() - start, (RUNS + 1) * RUNS))
@@ -62,21 +70,29 @@ def main(data: Path) -> None:
     for column in range(len(measures)):
         other = np.roll(scores[:, column], 1, axis=0)
         for method in METHODS:
-            rank_stability(scores[:, column], other, np.ones(scores.shape[-1]), 0, method, noun="turn")
-    rows.append((f"{len(METHODS)} rank correlations, {RESAMPLES} resamples", time.process_time() - start, 0))
+            rank_stability(
+                scores[:, column], other, np.ones(scores.shape[-1]), 0, method, noun="turn"
+            )
+    rows.append(
+        (f"{len(METHODS)} rank correlations, {RESAMPLES} resamples", time.process_time() - start, 0)
+    )
 
     alone = contributed_alone(pool, grades, DEPTH)
     seconds, means = with_pytrec_eval(pool, grades, alone)
     expected = left["after"].to_numpy().reshape(len(measures), RUNS)
     np.testing.assert_allclose(means, expected, atol=1e-9)
     rows.append(("leave one run out, pytrec_eval", seconds, RUNS))
-    print(f"{drawn.holes:,} unjudged passages drawn, {alone.sum():,} judgments that only one run contributed\n")
+    print(
+        f"{drawn.holes:,} unjudged passages drawn, {alone.sum():,} judgments that only one run contributed\n"
+    )
     print(f"{'':48}{'CPU s':>9}{'evaluations/s':>15}")
     for name, took, evaluations in rows:
         print(f"{name:48}{took:>9.2f}{f'{evaluations / took:,.0f}' if evaluations else '':>15}")
 
 
-def with_pytrec_eval(pool: RunPool, grades: np.ndarray, alone: np.ndarray) -> tuple[float, np.ndarray]:
+def with_pytrec_eval(
+    pool: RunPool, grades: np.ndarray, alone: np.ndarray
+) -> tuple[float, np.ndarray]:
     """Return CPU seconds of pytrec_eval, and means[measure, run] without the judgments that only this run contributed."""
     import pytrec_eval
 
@@ -90,7 +106,11 @@ def with_pytrec_eval(pool: RunPool, grades: np.ndarray, alone: np.ndarray) -> tu
         for pair in np.flatnonzero(left > UNJUDGED).tolist():
             judgments[pool.turns[pool.pair_turns[pair]]][str(pair)] = int(left[pair])
         run = {
-            turn: {str(pair): -float(rank) for rank, pair in enumerate(row.tolist()) if pair < len(pool)}
+            turn: {
+                str(pair): -float(rank)
+                for rank, pair in enumerate(row.tolist())
+                if pair < len(pool)
+            }
             for turn, row in zip(pool.turns, places, strict=True)
         }
         run = {turn: ranking for turn, ranking in run.items() if ranking}

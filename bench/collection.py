@@ -27,7 +27,11 @@ PASSAGES = 8_841_823
 JUDGED = 0.1
 GRADES = (0.835, 0.067, 0.045, 0.035, 0.018)
 #: The folder of the public data (docs/collections); it may be missing.
-DATA = Path(os.environ.get("ROBUSTCS_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
+DATA = Path(
+    os.environ.get(
+        "ROBUSTCS_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    )
+)
 
 
 def made(folder: Path, runs: int, turns: int, depth: int, decimals: int = 5) -> None:
@@ -48,7 +52,10 @@ def made(folder: Path, runs: int, turns: int, depth: int, decimals: int = 5) -> 
                 )
             judged = np.flatnonzero(random.random(pool) < JUDGED).tolist()
             grades = random.choice(len(GRADES), size=len(judged), p=GRADES).tolist()
-            qrels.writelines(f"{turn} 0 {passages[place]} {grade}\n" for place, grade in zip(judged, grades, strict=True))
+            qrels.writelines(
+                f"{turn} 0 {passages[place]} {grade}\n"
+                for place, grade in zip(judged, grades, strict=True)
+            )
     for file in files:
         file.close()
 
@@ -72,7 +79,9 @@ def dl2021(folder: Path, runs: int) -> None:
         made(folder, runs, 53, 100)
         return
     qrels = gzip.decompress((data / "qrels_human.txt.gz").read_bytes())
-    (folder / "qrels.txt").write_bytes(b"".join(b" ".join(line.split()) + b"\n" for line in qrels.splitlines()))
+    (folder / "qrels.txt").write_bytes(
+        b"".join(b" ".join(line.split()) + b"\n" for line in qrels.splitlines())
+    )
     topics = {line.split()[0] for line in qrels.splitlines()}
     systems = []
     for path in sorted((data / "runs").iterdir())[:runs]:
@@ -92,19 +101,30 @@ def pairs(folder: Path, number: int) -> None:
     else:
         letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
         words = ["".join(random.choice(letters, size=random.integers(2, 10))) for _ in range(5000)]
-        texts = [" ".join(words[int(place) % 5000] for place in random.zipf(1.3, size=8)) + "?" for _ in range(9000)]
+        texts = [
+            " ".join(words[int(place) % 5000] for place in random.zipf(1.3, size=8)) + "?"
+            for _ in range(9000)
+        ]
     drawn = random.integers(len(texts), size=(number, 2)).tolist()
-    (folder / "pairs.tsv").write_text("".join(f"{texts[one]}\t{texts[two]}\n" for one, two in drawn), encoding="utf-8")
+    (folder / "pairs.tsv").write_text(
+        "".join(f"{texts[one]}\t{texts[two]}\n" for one, two in drawn), encoding="utf-8"
+    )
 
 
 def scores(folder: Path, systems: int, turns: int) -> None:
     """Write scores between 0 and 1, one system per line. Turns differ more than systems."""
     random = np.random.default_rng(SEED)
-    table = random.beta(1, 1, size=turns) + random.normal(0, 0.15, (systems, turns)) + random.normal(0, 0.03, (systems, 1))
+    table = (
+        random.beta(1, 1, size=turns)
+        + random.normal(0, 0.15, (systems, turns))
+        + random.normal(0, 0.03, (systems, 1))
+    )
     np.savetxt(folder / "scores.txt", table.clip(0, 1), fmt="%.6f")
 
 
 if __name__ == "__main__":
     place, kind, *given = sys.argv[1:]
     (Path(place) / "runs").mkdir()
-    {one.__name__: one for one in (made, cast2019, dl2021, pairs, scores)}[kind](Path(place), *map(int, given))
+    {one.__name__: one for one in (made, cast2019, dl2021, pairs, scores)}[kind](
+        Path(place), *map(int, given)
+    )

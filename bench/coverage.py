@@ -98,11 +98,17 @@ def _trials_of_items(data: Path, what: str) -> tuple[int, list[cells.Trial]]:
         if what.startswith("LLMJudge"):
             count, trial = items.alphas_trial(cells.read_judgments(data), what.endswith("topics"))
         else:
-            count, trial = items.crowd_trial(data) if what == "CAsT 2022" else items.preferences_trial()
+            count, trial = (
+                items.crowd_trial(data) if what == "CAsT 2022" else items.preferences_trial()
+            )
         return count, [trial]
     some = cells.read_collection(data, what)
     count, judged = items.judgments_trial(data, what)
-    return count, [items.variance_trial(some), items.slices_trial(some, items.turns_of(data, what)), judged]
+    return count, [
+        items.variance_trial(some),
+        items.slices_trial(some, items.turns_of(data, what)),
+        judged,
+    ]
 
 
 Task = tuple[str, str, int, int, int]
@@ -110,7 +116,12 @@ Task = tuple[str, str, int, int, int]
 
 def tasks(trials: int, parts: Sequence[str] = tuple(PARTS)) -> Iterator[Task]:
     """Yield (part, collection, units drawn, trials, seed) of every task. The seeds do not depend on the chosen parts."""
-    wanted = [(part, what, count) for part, by_what in PARTS.items() for what, counts in by_what.items() for count in counts]
+    wanted = [
+        (part, what, count)
+        for part, by_what in PARTS.items()
+        for what, counts in by_what.items()
+        for count in counts
+    ]
     for start in range(0, trials, CHUNK):
         for place, (part, what, count) in enumerate(wanted):
             if part in parts:
@@ -127,7 +138,9 @@ def work(task: tuple[Path, Task]) -> tuple[str, str, int, dict[tuple[str, str], 
 Found = dict[tuple[str, int], cells.Tally]
 
 
-def simulate(data: Path, trials: int, jobs: int, parts: Sequence[str] = tuple(PARTS)) -> dict[str, Found]:
+def simulate(
+    data: Path, trials: int, jobs: int, parts: Sequence[str] = tuple(PARTS)
+) -> dict[str, Found]:
     """Return part → (collection, units) → counts. Parts without separate tables are under the empty name."""
     found: dict[str, Found] = defaultdict(lambda: defaultdict(cells.Tally))
     todo = [(data, task) for task in tasks(trials, parts)]
@@ -141,14 +154,28 @@ def simulate(data: Path, trials: int, jobs: int, parts: Sequence[str] = tuple(PA
 # ---------------------------------------------------------------- tables
 
 
-def _by_kind(found: dict[tuple[str, int], cells.Tally]) -> dict[tuple[str, str], dict[int, np.ndarray]]:
+def _by_kind(
+    found: dict[tuple[str, int], cells.Tally],
+) -> dict[tuple[str, str], dict[int, np.ndarray]]:
     """Return (kind of estimate, collection) → units drawn → counts [rows, fields], in the order of the trials."""
-    places = {what: place for place, what in enumerate(dict.fromkeys(what for part in PARTS.values() for what in part))}
-    rows: dict[tuple[str, str], dict[int, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
-    for (what, count), tally in sorted(found.items(), key=lambda item: (places[item[0][0]], item[0][1])):
+    places = {
+        what: place
+        for place, what in enumerate(
+            dict.fromkeys(what for part in PARTS.values() for what in part)
+        )
+    }
+    rows: dict[tuple[str, str], dict[int, list[np.ndarray]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for (what, count), tally in sorted(
+        found.items(), key=lambda item: (places[item[0][0]], item[0][1])
+    ):
         for (kind, _), counts in sorted(tally.counts.items(), key=lambda item: item[0][1]):
             rows[kind, what][count].append(counts)
-    return {key: {count: np.array(parts) for count, parts in by_count.items()} for key, by_count in rows.items()}
+    return {
+        key: {count: np.array(parts) for count, parts in by_count.items()}
+        for key, by_count in rows.items()
+    }
 
 
 def _with_intervals(rows: np.ndarray) -> np.ndarray:
@@ -163,7 +190,10 @@ def _percent(part: float, whole: float, digits: int = 1) -> str:
 
 def interval_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
     """Return the Markdown table of coverage (mean and lowest of a kind's rows) and mean width."""
-    lines = ["| estimate | collection | units K | coverage of 95% CI (lowest) | width |", "|---|---|---|---|---|"]
+    lines = [
+        "| estimate | collection | units K | coverage of 95% CI (lowest) | width |",
+        "|---|---|---|---|---|",
+    ]
     for (kind, what), by_count in sorted(_by_kind(found).items(), key=lambda item: _place(item[0])):
         if not any(rows[:, 1].any() for rows in by_count.values()):
             continue
@@ -171,7 +201,9 @@ def interval_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
         for rows in by_count.values():
             covers, intervals, width = _with_intervals(rows)[:, :3].T
             shares = 100 * covers / intervals
-            shown.append(f"{shares.mean():.1f}" + (f" ({shares.min():.1f})" if len(shares) > 1 else ""))
+            shown.append(
+                f"{shares.mean():.1f}" + (f" ({shares.min():.1f})" if len(shares) > 1 else "")
+            )
             widths.append(f"{width.sum() / intervals.sum():.3f}" if width.any() else "–")
         units = " · ".join(map(str, by_count))
         lines.append(f"| {kind} | {what} | {units} | {' · '.join(shown)} | {' · '.join(widths)} |")
@@ -180,7 +212,10 @@ def interval_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
 
 def test_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
     """Return the Markdown table of the tests' levels for equal systems and their power for real differences."""
-    lines = ["| test | collection | units K | % rejected at .05, equal | at .01 | % found |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| test | collection | units K | % rejected at .05, equal | at .01 | % found |",
+        "|---|---|---|---|---|---|",
+    ]
     for (kind, what), by_count in sorted(_by_kind(found).items(), key=lambda item: _place(item[0])):
         counts = [rows.sum(axis=0) for rows in by_count.values()]
         if not any(row[5] or row[7] for row in counts):
@@ -189,7 +224,9 @@ def test_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
             " · ".join(_percent(row[part], row[whole], digits) for row in counts)
             for part, whole, digits in ((3, 5, 1), (4, 5, 2), (6, 7, 0))
         ]
-        lines.append(f"| {kind} | {what} | {' · '.join(map(str, by_count))} | {' | '.join(cells_)} |")
+        lines.append(
+            f"| {kind} | {what} | {' · '.join(map(str, by_count))} | {' | '.join(cells_)} |"
+        )
     return lines
 
 
@@ -206,7 +243,9 @@ def misses(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
                 share = covers / intervals
                 error = 200 * np.sqrt(max(share * (1 - share), 0.0025) / intervals)
                 if not low - error <= 100 * share <= high + error:
-                    lines.append(f"- {kind}, {what}, {count} units: {100 * share:.1f}% (wanted: {low:g} to {high:g})")
+                    lines.append(
+                        f"- {kind}, {what}, {count} units: {100 * share:.1f}% (wanted: {low:g} to {high:g})"
+                    )
         for count, rows in by_count.items() if not kind.startswith("equivalent") else ():
             for part, most in ((3, LEVELS[0]), (4, LEVELS[1])):
                 tests = rows[:, 5].sum()
@@ -220,21 +259,36 @@ def misses(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
 def _demand(kind: str) -> tuple[tuple[float, float], tuple[float, float]] | None:
     if kind.endswith("as unit"):
         return None
-    return next((demand for word, demand in DEMANDS.items() if kind.startswith(word) or kind.endswith(word)), None)
+    return next(
+        (
+            demand
+            for word, demand in DEMANDS.items()
+            if kind.startswith(word) or kind.endswith(word)
+        ),
+        None,
+    )
 
 
 def _place(key: tuple[str, str]) -> tuple[int, str, str]:
     """Return a sort key that gives the order of kinds in the documentation."""
     order = ("mean", "share", "rare", "difference", "drop", "effect", "detectable", "equivalent")
-    return next((place for place, word in enumerate(order) if key[0].startswith(word)), len(order)), *key
+    return next(
+        (place for place, word in enumerate(order) if key[0].startswith(word)), len(order)
+    ), *key
 
 
-def with_rows_of_others(text: str, name: str, lines: list[str], found: dict[tuple[str, int], cells.Tally]) -> list[str]:
+def with_rows_of_others(
+    text: str, name: str, lines: list[str], found: dict[tuple[str, int], cells.Tally]
+) -> list[str]:
     """Return ``lines`` for ``found`` together with the page's other rows, in the order of the documentation."""
     made = {(kind, what) for (what, _), tally in found.items() for kind, _ in tally.counts}
     old = text.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0].splitlines()
     if name == "misses":
-        kept = [line for line in old if not any(line.startswith(f"- {kind}, {what}, ") for kind, what in made)]
+        kept = [
+            line
+            for line in old
+            if not any(line.startswith(f"- {kind}, {what}, ") for kind, what in made)
+        ]
         both = [line for line in [*kept, *lines] if line != "- none"]
         return both or ["- none"]
 
@@ -251,23 +305,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
-    parser.add_argument("--part", action="append", choices=list(PARTS), help="only this part of the simulation (repeatable)")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")),
+    )
+    parser.add_argument(
+        "--part",
+        action="append",
+        choices=list(PARTS),
+        help="only this part of the simulation (repeatable)",
+    )
     parser.add_argument("--print", action="store_true", help="do not write docs/statistics.md")
     options = parser.parse_args()
     start = time.monotonic()
     found = simulate(options.data, options.trials, options.jobs, options.part or tuple(PARTS))
     minutes = (time.monotonic() - start) / 60
-    print(f"\n{options.trials} trials per cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
-    tables: dict[str, Callable[[Found], list[str]]] = {"intervals": interval_table, "tests": test_table, "misses": misses}
+    print(
+        f"\n{options.trials} trials per cell, {minutes:.1f} minutes with {options.jobs} processes",
+        file=sys.stderr,
+    )
+    tables: dict[str, Callable[[Found], list[str]]] = {
+        "intervals": interval_table,
+        "tests": test_table,
+        "misses": misses,
+    }
     made = {name: make(found[""]) for name, make in tables.items()} if found[""] else {}
     own = {
-        name: make(found[part]) for part, by_name in sparse.TABLES.items() if part in found for name, make in by_name.items()
+        name: make(found[part])
+        for part, by_name in sparse.TABLES.items()
+        if part in found
+        for name, make in by_name.items()
     }
     text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     for name, lines in made.items():
         print("\n".join(lines), end="\n\n")
-        text = between(text, name, with_rows_of_others(text, name, lines, found[""]) if options.part else lines)
+        text = between(
+            text, name, with_rows_of_others(text, name, lines, found[""]) if options.part else lines
+        )
     for name, lines in own.items():
         print("\n".join(lines), end="\n\n")
         text = between(text, name, lines)

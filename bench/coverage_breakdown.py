@@ -24,11 +24,15 @@ def breakdown_trial(some: Collection) -> Trial:
     cuts = [ndcg >= 0.5, some.scores["P_1"] > 0]
     hits = np.array([units.sums(cut[low] & cut[high]) for cut in cuts])
     answered = np.array([units.sums(cut[high]) for cut in cuts])
-    moved = np.array([units.sums(~cut[high]) - units.sums(cut[high] & ~cut[middle]) for cut in cuts])
+    moved = np.array(
+        [units.sums(~cut[high]) - units.sums(cut[high] & ~cut[middle]) for cut in cuts]
+    )
     ahead = ndcg[high] - ndcg[middle]
     means = {
         "gain of a perfect rewriter": units.sums(
-            np.array([np.where(cuts[0][high] & ~cuts[0][middle], ahead, 0.0), np.maximum(ahead, 0.0)])
+            np.array(
+                [np.where(cuts[0][high] & ~cuts[0][middle], ahead, 0.0), np.maximum(ahead, 0.0)]
+            )
         ),
         "area of a bin": units.sums(bin_lengths(ndcg[low], ndcg[middle], ndcg[high]).T),
     }
@@ -37,7 +41,9 @@ def breakdown_trial(some: Collection) -> Trial:
     def trial(drawn: np.ndarray, generator: np.random.Generator, tally: Tally) -> None:
         turns = units.sizes[drawn]
         for row, estimate in enumerate(share_estimates(hits[:, drawn], answered[:, drawn])):
-            tally.interval("share of answerable turns", str(row), estimate, _ratio(hits[row], answered[row]))
+            tally.interval(
+                "share of answerable turns", str(row), estimate, _ratio(hits[row], answered[row])
+            )
         for kind, sums in means.items():
             for row, name in enumerate(rows[kind]):
                 # a draw with only zeros has no interval

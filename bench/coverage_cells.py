@@ -120,12 +120,20 @@ def read_collection(data: Path, name: str) -> Collection:
     measures = [parse_measure(measure) for measure in ("ndcg_cut_3", "map", "P_1")]
     matrices = [grade_matrix(rank_run(read_run(folder / file), POLICY), qrels) for file in files]
     columns = [score_columns(matrix, measures, POLICY) for matrix in matrices]
-    scores = {measure.name: np.array([column[measure.name] for column in columns]) for measure in measures}
+    scores = {
+        measure.name: np.array([column[measure.name] for column in columns]) for measure in measures
+    }
     middle = np.argsort(scores["ndcg_cut_3"].mean(axis=1))
     # Original, QR and Human; for DL a poor, a medium and a good run
-    three = (0, 1, 2) if len(files) < 20 else (int(middle[4]), int(middle[len(files) // 2]), int(middle[-4]))
+    three = (
+        (0, 1, 2)
+        if len(files) < 20
+        else (int(middle[4]), int(middle[len(files) // 2]), int(middle[-4]))
+    )
     pairs = ((three[0], three[2]), (three[1], three[2]), (three[0], three[1]))
-    many = tuple(range(len(files)) if len(files) < 20 else middle[:: len(files) // 12][:12].tolist())
+    many = tuple(
+        range(len(files)) if len(files) < 20 else middle[:: len(files) // 12][:12].tolist()
+    )
     return Collection(name, units_of(matrices[0].turns), scores, pairs, many)
 
 
@@ -145,12 +153,18 @@ def read_judgments(data: Path) -> Judgments:
         return {
             (qrels.turns[turn], documents[document]): grade
             for turn, document, grade in zip(
-                qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True
+                qrels.turn_codes.tolist(),
+                qrels.document_codes.tolist(),
+                qrels.grades.tolist(),
+                strict=True,
             )
         }
 
     folder = data / "llmjudge"
-    files = [folder / "human.qrels.gz", *(folder / "judges" / f"{judge}.qrels.gz" for judge in JUDGES)]
+    files = [
+        folder / "human.qrels.gz",
+        *(folder / "judges" / f"{judge}.qrels.gz" for judge in JUDGES),
+    ]
     tables = [keyed(read_qrels(file)) for file in files]
     pairs = sorted(set.intersection(*map(set, tables)))
     topics = np.unique([topic for topic, _ in pairs], return_inverse=True)[1]
@@ -175,14 +189,18 @@ def means_trial(some: Collection) -> Trial:
     top = some.scores["P_1"] > 0
     shares = {"share of turns (P@1)": some.units.sums(top[systems])}
     # turns that only the first of a pair answers, which are rare
-    shares["rare share of turns"] = some.units.sums(np.array([top[first] & ~top[second] for first, second in some.pairs]))
+    shares["rare share of turns"] = some.units.sums(
+        np.array([top[first] & ~top[second] for first, second in some.pairs])
+    )
     squares = some.units.sums(some.scores["ndcg_cut_3"][systems] ** 2)
 
     def trial(drawn: np.ndarray, _: np.random.Generator, tally: Tally) -> None:
         turns = sizes[drawn]
         for name, sums in dense.items():
             for row, estimate in enumerate(mean_estimates(sums[:, drawn], turns, bounds=(0, 1))):
-                tally.interval(f"mean {LABELS[name]}", str(row), estimate, float(_ratio(sums[row], sizes)))
+                tally.interval(
+                    f"mean {LABELS[name]}", str(row), estimate, float(_ratio(sums[row], sizes))
+                )
         for kind, sums in shares.items():
             for row, estimate in enumerate(share_estimates(sums[:, drawn], turns)):
                 tally.interval(kind, str(row), estimate, float(_ratio(sums[row], sizes)))
@@ -193,7 +211,12 @@ def means_trial(some: Collection) -> Trial:
                 error = math.sqrt((squares[row, drawn].sum() / number - mean**2) / (number - 1))
                 half = stdtrit(number - 1, 0.975) * error
                 estimate = Estimate(mean, mean - half, mean + half, len(drawn), "t over turns")
-                tally.interval("mean NDCG, the turn as unit", str(row), estimate, float(_ratio(sums[row], sizes)))
+                tally.interval(
+                    "mean NDCG, the turn as unit",
+                    str(row),
+                    estimate,
+                    float(_ratio(sums[row], sizes)),
+                )
 
     return trial
 
@@ -213,7 +236,9 @@ def differences_trial(some: Collection) -> Trial:
 
         def both(named: list[tuple[str, Floats]], mid_p: bool) -> None:
             stacked = np.concatenate([sums[:, drawn] for _, sums in named])
-            tests = paired_tests(np.concatenate([stacked, stacked * signs]), turns, seed, mid_p=mid_p, draws=DRAWS)
+            tests = paired_tests(
+                np.concatenate([stacked, stacked * signs]), turns, seed, mid_p=mid_p, draws=DRAWS
+            )
             rows = [(kind, row, sums) for kind, sums in named for row in range(len(sums))]
             for (kind, row, sums), test, null in zip(rows, tests, tests[len(rows) :], strict=False):
                 tally.interval(kind, str(row), test, float(_ratio(sums[row], sizes)))
@@ -223,8 +248,12 @@ def differences_trial(some: Collection) -> Trial:
         both([(f"difference {LABELS[name]}", sums) for name, sums in tables.items()], False)
         both([("difference of shares (McNemar, mid-p)", tables["P_1"])], True)
         sums = tables["ndcg_cut_3"]
-        for row, test in enumerate(paired_tests(sums[:, drawn], baseline[:, drawn], seed, draws=DRAWS)):
-            tally.interval("drop in % NDCG", str(row), test, float(sums[row].sum() / baseline[row].sum()))
+        for row, test in enumerate(
+            paired_tests(sums[:, drawn], baseline[:, drawn], seed, draws=DRAWS)
+        ):
+            tally.interval(
+                "drop in % NDCG", str(row), test, float(sums[row].sum() / baseline[row].sum())
+            )
         truth = _ratio(sums, sizes)
         rest = sums - truth[:, None] * sizes
         spread = np.sqrt((rest**2).mean(axis=1)) / length
@@ -250,13 +279,22 @@ def correlations_trial(some: Collection) -> Trial:
     scores = some.scores["ndcg_cut_3"]
     low, middle, high = some.pairs[0][0], some.pairs[1][0], some.pairs[0][1]
     gain = scores[high] - scores[low]
-    couples = {"0": (scores[low], scores[high]), "1": (scores[middle], scores[high]), "2": (scores[low], gain)}
+    couples = {
+        "0": (scores[low], scores[high]),
+        "1": (scores[middle], scores[high]),
+        "2": (scores[low], gain),
+    }
     third = {"0": scores[middle], "1": scores[low], "2": scores[middle]}
     rows = [np.flatnonzero(some.units.codes == code) for code in range(some.units.count)]
     truths = {
-        (method, row): unit_correlation(x, y, some.units, method).value for row, (x, y) in couples.items() for method in METHODS
+        (method, row): unit_correlation(x, y, some.units, method).value
+        for row, (x, y) in couples.items()
+        for method in METHODS
     }
-    partials = {row: unit_partial_correlation(*couples[row], third[row][:, None], some.units).value for row in couples}
+    partials = {
+        row: unit_partial_correlation(*couples[row], third[row][:, None], some.units).value
+        for row in couples
+    }
 
     def trial(drawn: np.ndarray, generator: np.random.Generator, tally: Tally) -> None:
         taken = np.concatenate([rows[code] for code in drawn])
@@ -269,7 +307,11 @@ def correlations_trial(some: Collection) -> Trial:
             found = unit_correlation(x[taken], y[taken], units, method)
             tally.interval(kind, row, found, truth)
             tally.power(kind, row, found.p <= 0.05)
-            tally.level(kind, row, unit_correlation(x[taken], (y[taken] - y.mean()) * signs[codes], units, method).p)
+            tally.level(
+                kind,
+                row,
+                unit_correlation(x[taken], (y[taken] - y.mean()) * signs[codes], units, method).p,
+            )
         for row, truth in partials.items():
             x, y = couples[row]
             found = unit_partial_correlation(x[taken], y[taken], third[row][taken, None], units)
@@ -295,13 +337,20 @@ def families_trial(some: Collection) -> Trial:
     def trial(drawn: np.ndarray, generator: np.random.Generator, tally: Tally) -> None:
         turns, seed = sizes[drawn], int(generator.integers(2**31))
         signs = generator.choice([-1.0, 1.0], size=len(drawn))
-        for how, sums in (("swapped", tables[:, drawn] * signs), ("equal means", rest[:, drawn]), ("", tables[:, drawn])):
+        for how, sums in (
+            ("swapped", tables[:, drawn] * signs),
+            ("equal means", rest[:, drawn]),
+            ("", tables[:, drawn]),
+        ):
             tests = paired_tests(sums, turns, seed, draws=DRAWS)
             family = max_t_family(tests, sums, seed, draws=DRAWS)
             if how:
                 tally.level(f"{label}, any false ({how})", "0", float(family.p.min()))
                 continue
-            for kind, one in ((f"{label}, separated", family), (f"Holm of {len(pairs)} pairs, separated", holm_family(tests))):
+            for kind, one in (
+                (f"{label}, separated", family),
+                (f"Holm of {len(pairs)} pairs, separated", holm_family(tests)),
+            ):
                 for p in one.p.tolist():
                     tally.power(kind, "0", p <= 0.05)
         stable = rank_stability(ndcg[:, drawn], other[:, drawn], turns, seed, resamples=500)
@@ -319,10 +368,17 @@ def agreement_trial(judgments: Judgments, by_topic: bool) -> tuple[int, Trial]:
     parts["ordinal alpha", "0"] = alpha_sums(counts), alpha_of(SCALE, "ordinal")
     if by_topic:
         parts["Cohen's kappa", "0"] = cohen_sums(human, judge, 4), cohen_of(4)
-        parts["Cohen's kappa, weighted", "0"] = cohen_sums(human, judge, 4), cohen_of(4, "quadratic")
+        parts["Cohen's kappa, weighted", "0"] = (
+            cohen_sums(human, judge, 4),
+            cohen_of(4, "quadratic"),
+        )
         parts["Cohen's kappa at a level", "0"] = cohen_sums(human >= 2, judge >= 2, 2), cohen_of(2)
-        topics = Units("conversation", judgments.topics, tuple(map(str, range(judgments.topics.max() + 1))))
-        parts = {key: (topics.sums(sums.T).T, statistic) for key, (sums, statistic) in parts.items()}
+        topics = Units(
+            "conversation", judgments.topics, tuple(map(str, range(judgments.topics.max() + 1)))
+        )
+        parts = {
+            key: (topics.sums(sums.T).T, statistic) for key, (sums, statistic) in parts.items()
+        }
     truths = {key: float(statistic(sums.sum(axis=0))) for key, (sums, statistic) in parts.items()}
     where = "by topic" if by_topic else "over items"
 

@@ -36,13 +36,21 @@ def cast_2019(data: Path) -> dict[str, Path]:
     """Cells of DECAF: BM25 and BM25 with BERT for raw, T5 and manual turns."""
     runs = {"bm25": "bm25", "bert": "bm25_bert"}
     folder = data / "cast2019" / "decaf"
-    return {f"{one}/{name}": folder / f"{file}_{one}.run.gz" for one in ("raw", "t5", "manual") for name, file in runs.items()}
+    return {
+        f"{one}/{name}": folder / f"{file}_{one}.run.gz"
+        for one in ("raw", "t5", "manual")
+        for name, file in runs.items()
+    }
 
 
 def mtrag(data: Path) -> dict[str, Path]:
     """Cells of MTRAG clapnq: BM25, bge and ELSER for last turn, rewrite and whole conversation."""
     wordings, rankers = ("lastturn", "rewrite", "questions"), ("bm25", "bge", "elser")
-    return {f"{one}/{other}": data / "mtrag-grid" / f"{other}_{one}.jsonl.gz" for one in wordings for other in rankers}
+    return {
+        f"{one}/{other}": data / "mtrag-grid" / f"{other}_{one}.jsonl.gz"
+        for one in wordings
+        for other in rankers
+    }
 
 
 def scores_of(qrels: Path, cells: dict[str, Path], metric: str) -> Population:
@@ -51,7 +59,12 @@ def scores_of(qrels: Path, cells: dict[str, Path], metric: str) -> Population:
     turns = found.turns.drop_duplicates(["turn", "wording", "ranker"])
     grid = found.grid
     names = list(dict.fromkeys(turns["turn"]))
-    cube = grid.cube({(one, other): part["value"] for (one, other), part in turns.groupby(["wording", "ranker"], sort=False)})
+    cube = grid.cube(
+        {
+            (one, other): part["value"]
+            for (one, other), part in turns.groupby(["wording", "ranker"], sort=False)
+        }
+    )
     return cube, names
 
 
@@ -69,7 +82,9 @@ def populations(data: Path) -> dict[str, Population]:
 
 def exchanged(scores: np.ndarray, axis: int, generator: np.random.Generator) -> np.ndarray:
     """Exchange the levels of a factor at random in every turn."""
-    return np.array([np.take(turn, generator.permutation(turn.shape[axis - 1]), axis - 1) for turn in scores])
+    return np.array(
+        [np.take(turn, generator.permutation(turn.shape[axis - 1]), axis - 1) for turn in scores]
+    )
 
 
 def samples(
@@ -82,14 +97,19 @@ def samples(
     for _ in range(trials):
         drawn = [rows[code] for code in generator.integers(0, units.count, size)]
         codes = np.repeat(np.arange(size), [len(own) for own in drawn])
-        yield scores[np.concatenate(drawn)], Units("conversation", codes, tuple(map(str, range(size))))
+        yield (
+            scores[np.concatenate(drawn)],
+            Units("conversation", codes, tuple(map(str, range(size)))),
+        )
 
 
 def true_effects(scores: np.ndarray) -> np.ndarray:
     """Return ω² of a population: its value for infinitely many turns like these."""
     turns, wordings, rankers = scores.shape
     table = scores - scores.mean()
-    turn, wording, ranker = (table.mean(axis=axes, keepdims=True) for axes in ((1, 2), (0, 2), (0, 1)))
+    turn, wording, ranker = (
+        table.mean(axis=axes, keepdims=True) for axes in ((1, 2), (0, 2), (0, 1))
+    )
     both = table.mean(axis=0, keepdims=True) - wording - ranker
     turn_wording = table.mean(axis=2, keepdims=True) - turn - wording
     turn_ranker = table.mean(axis=1, keepdims=True) - turn - ranker
@@ -102,14 +122,19 @@ def true_effects(scores: np.ndarray) -> np.ndarray:
     return np.asarray((square - freedom * error) / (square + (1 - freedom) * error))
 
 
-def effect_coverage(scores: np.ndarray, turns: list[str], units: int, trials: int, seed: int) -> dict[str, float]:
+def effect_coverage(
+    scores: np.ndarray, turns: list[str], units: int, trials: int, seed: int
+) -> dict[str, float]:
     """Return effect → share of the trials whose interval contains the population's ω²."""
     truth = true_effects(scores)
     generator = np.random.default_rng(seed)
     hits = np.zeros(len(EFFECTS))
     for drawn, own in samples((scores, turns), units, trials, generator):
         found = effect_sizes(drawn, own, int(generator.integers(2**31)), RESAMPLES)
-        hits += [one.low - 1e-9 <= true <= one.high + 1e-9 for one, true in zip(found, truth, strict=True)]
+        hits += [
+            one.low - 1e-9 <= true <= one.high + 1e-9
+            for one, true in zip(found, truth, strict=True)
+        ]
     return dict(zip(EFFECTS, (hits / trials).tolist(), strict=True))
 
 
@@ -123,11 +148,17 @@ def half_coverage(population: Population, size: int, trials: int, seed: int) -> 
     generator = np.random.default_rng(seed)
     truth, found = [], []
     for drawn, own in samples(population, size, trials, generator):
-        halves = halves_of(drawn.reshape(len(drawn), -1).T, own, int(generator.integers(2**31)), SPLITS)
-        truth.append((means[halves.chosen].mean(), (means[halves.chosen] - means[halves.second]).mean()))
+        halves = halves_of(
+            drawn.reshape(len(drawn), -1).T, own, int(generator.integers(2**31)), SPLITS
+        )
+        truth.append(
+            (means[halves.chosen].mean(), (means[halves.chosen] - means[halves.second]).mean())
+        )
         found.append((halves.other, halves.other_lead))
     value, lead = np.mean(truth, axis=0)
-    covers = [(one.low <= value <= one.high, other.low <= lead <= other.high) for one, other in found]
+    covers = [
+        (one.low <= value <= one.high, other.low <= lead <= other.high) for one, other in found
+    ]
     first, second = np.mean(covers, axis=0).tolist()
     return first, second
 
@@ -136,7 +167,9 @@ def family_error(population: Population, size: int, trials: int, seed: int) -> f
     """Return the share of trials in which any swap is significant although all systems are equal."""
     scores, _ = population
     wordings, rankers = scores.shape[1:]
-    grid = Grid(tuple((f"w{one}", f"r{other}") for one in range(wordings) for other in range(rankers)))
+    grid = Grid(
+        tuple((f"w{one}", f"r{other}") for one in range(wordings) for other in range(rankers))
+    )
     places = {cell: row * rankers + column for cell, (row, column) in grid.places.items()}
     pairs = [(places[old], places[new]) for old, new in single_changes(grid)]
     generator = np.random.default_rng(seed)
@@ -145,7 +178,9 @@ def family_error(population: Population, size: int, trials: int, seed: int) -> f
         by_unit = own.sums(drawn.reshape(len(drawn), -1).T)
         by_unit = generator.permuted(by_unit, axis=0)
         sums = np.array([by_unit[new] - by_unit[old] for old, new in pairs])
-        rejected += bool((max_t(sums, int(generator.integers(2**31)), draws=PATTERNS) <= 0.05).any())
+        rejected += bool(
+            (max_t(sums, int(generator.integers(2**31)), draws=PATTERNS) <= 0.05).any()
+        )
     return rejected / trials
 
 
@@ -153,7 +188,11 @@ def main() -> None:
     """Print both tables of docs/components.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1_000)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")),
+    )
     parser.add_argument("--part", choices=["effects", "halves"], help="only one of the two tables")
     given = parser.parse_args()
     every = populations(given.data)
@@ -162,15 +201,24 @@ def main() -> None:
         for name, (scores, turns) in every.items():
             for size in SIZES:
                 found = effect_coverage(scores, turns, size, given.trials, size)
-                print(f"| {name} | {size} | {' | '.join(f'{100 * share:.1f}' for share in found.values())} |", flush=True)
+                print(
+                    f"| {name} | {size} | {' | '.join(f'{100 * share:.1f}' for share in found.values())} |",
+                    flush=True,
+                )
     if given.part == "effects":
         return
-    print("| population | conversations | mean, other half | lead, other half | family-wise error |", flush=True)
+    print(
+        "| population | conversations | mean, other half | lead, other half | family-wise error |",
+        flush=True,
+    )
     for name in ("CAsT 2019", "MTRAG clapnq"):
         for size in SIZES:
             covered = half_coverage(every[name], size, given.trials, size)
             shares = (*covered, family_error(every[name], size, given.trials, size))
-            print(f"| {name} | {size} | {' | '.join(f'{100 * share:.1f}' for share in shares)} |", flush=True)
+            print(
+                f"| {name} | {size} | {' | '.join(f'{100 * share:.1f}' for share in shares)} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.coverage_cells import DRAWS, LABELS, POLICY, SCALE, Collection, Floats, Judgments, Tally, Trial, run_files
+from bench.coverage_cells import (
+    DRAWS,
+    LABELS,
+    POLICY,
+    SCALE,
+    Collection,
+    Floats,
+    Judgments,
+    Tally,
+    Trial,
+    run_files,
+)
 from robustcs.conversations import Conversations
 from robustcs.evaluation.clarification import recalls, weighted_scores
 from robustcs.evaluation.matrix import grade_matrix
@@ -42,7 +53,9 @@ def _drawn(units: Units) -> Callable[[np.ndarray], tuple[np.ndarray, Units]]:
 
     def take(drawn: np.ndarray) -> tuple[np.ndarray, Units]:
         codes = np.repeat(np.arange(len(drawn)), [len(rows[code]) for code in drawn])
-        return np.concatenate([rows[code] for code in drawn]), Units(units.kind, codes, tuple(map(str, range(len(drawn)))))
+        return np.concatenate([rows[code] for code in drawn]), Units(
+            units.kind, codes, tuple(map(str, range(len(drawn))))
+        )
 
     return take
 
@@ -59,10 +72,14 @@ def variance_trial(some: Collection) -> Trial:
         seed = int(generator.integers(2**31))
         taken, units = take(drawn)
         for row, table in tables.items():
-            for part, truth in zip(variance_components(table[taken], units, seed, RESAMPLES), truths[row], strict=True):
+            for part, truth in zip(
+                variance_components(table[taken], units, seed, RESAMPLES), truths[row], strict=True
+            ):
                 # the remaining share belongs to the wording
                 if part.name != "wording":
-                    tally.interval(f"share of variance: {part.name}", row, part.share, truth.share.value)
+                    tally.interval(
+                        f"share of variance: {part.name}", row, part.share, truth.share.value
+                    )
 
     return trial
 
@@ -83,7 +100,12 @@ def slices_trial(some: Collection, turns: tuple[str, ...]) -> Trial:
             # conversations without a turn in the slice are not units of the slice
             own = drawn[sizes[drawn] > 0]
             for row, found in enumerate(mean_estimates(sums[:, own], sizes[own])):
-                tally.interval("drop within a slice", f"{name} {row}", found, float(sums[row].sum() / sizes.sum()))
+                tally.interval(
+                    "drop within a slice",
+                    f"{name} {row}",
+                    found,
+                    float(sums[row].sum() / sizes.sum()),
+                )
 
     return trial
 
@@ -95,16 +117,23 @@ def judgments_trial(data: Path, name: str) -> tuple[int, Trial]:
     rankings = [rank_run(read_run(folder / file), POLICY) for file in run_files(data, name)]
     tops = [_tops(ranking) for ranking in rankings]
     documents = qrels.documents.texts()
-    pairs = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
+    pairs = zip(
+        qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True
+    )
     judged = [(qrels.turns[turn], documents[document], grade) for turn, document, grade in pairs]
     third = np.random.default_rng(0).random(len(judged)) < 1 / 3
     few = tops[0].difference(*tops[1:])
-    hidden = {"new judgments": third, "few new judgments": np.array([row[:2] in few for row in judged])}
+    hidden = {
+        "new judgments": third,
+        "few new judgments": np.array([row[:2] in few for row in judged]),
+    }
     after = _scores(rankings, qrels)
     whole = {turn: place for place, turn in enumerate(grade_matrix(rankings[0], qrels).turns)}
     parts: dict[str, tuple[Floats, Floats]] = {}
     for what, out in hidden.items():
-        fewer = as_qrels(name, [row for row, gone in zip(judged, out.tolist(), strict=True) if not gone])
+        fewer = as_qrels(
+            name, [row for row, gone in zip(judged, out.tolist(), strict=True) if not gone]
+        )
         turns = grade_matrix(rankings[0], fewer).turns
         units, before = units_of(turns), _scores(rankings, fewer)
         same = [whole[turn] for turn in turns]
@@ -121,7 +150,15 @@ def judgments_trial(data: Path, name: str) -> tuple[int, Trial]:
     return units.count, trial
 
 
-def _paired(tally: Tally, kind: str, table: Floats, sizes: Floats, drawn: np.ndarray, signs: Floats, seed: int) -> None:
+def _paired(
+    tally: Tally,
+    kind: str,
+    table: Floats,
+    sizes: Floats,
+    drawn: np.ndarray,
+    signs: Floats,
+    seed: int,
+) -> None:
     """Count interval, power and level of every row of ``table`` [M, K]; ``signs`` swap the two sides for the level."""
     own = table[:, drawn]
     tests = paired_tests(np.concatenate([own, own * signs]), sizes[drawn], seed, draws=DRAWS)
@@ -134,13 +171,21 @@ def _paired(tally: Tally, kind: str, table: Floats, sizes: Floats, drawn: np.nda
 def _tops(ranking: Ranking) -> set[tuple[str, str]]:
     documents = ranking.ids.take(ranking.document_codes).texts()
     bounds = zip(ranking.turns, ranking.starts.tolist(), ranking.starts[1:].tolist(), strict=False)
-    return {(turn, documents[row]) for turn, start, end in bounds for row in range(start, min(end, start + 3))}
+    return {
+        (turn, documents[row])
+        for turn, start, end in bounds
+        for row in range(start, min(end, start + 3))
+    }
 
 
-def _scores(rankings: Sequence[Ranking], qrels: Qrels, names: Sequence[str] = ("ndcg_cut_3", "map")) -> dict[str, Floats]:
+def _scores(
+    rankings: Sequence[Ranking], qrels: Qrels, names: Sequence[str] = ("ndcg_cut_3", "map")
+) -> dict[str, Floats]:
     """Return measure → float64[runs, turns]."""
     measures = [parse_measure(name) for name in names]
-    columns = [score_columns(grade_matrix(ranking, qrels), measures, POLICY) for ranking in rankings]
+    columns = [
+        score_columns(grade_matrix(ranking, qrels), measures, POLICY) for ranking in rankings
+    ]
     return {name: np.array([column[name] for column in columns]) for name in names}
 
 
@@ -149,7 +194,10 @@ def crowd_trial(data: Path) -> tuple[int, Trial]:
     folder = data / "cast2022-regin"
     bank = Bank(read_bank(folder / "question_bank.json"))
     files = ("bm25_baseline_mi_run.json.gz", "GPT-3_raw_run.json")
-    rankings = [rank_run(map_to_bank(read_mixed_initiative(folder / file), bank, file).run, POLICY) for file in files]
+    rankings = [
+        rank_run(map_to_bank(read_mixed_initiative(folder / file), bank, file).run, POLICY)
+        for file in files
+    ]
     qrels = read_qrels(folder / "question_relevance_all.qrel")
     scores = _scores(rankings, qrels, ["ndcg_cut_3", "P_1"])
     units = units_of(grade_matrix(rankings[0], qrels).turns)
@@ -162,8 +210,12 @@ def _mean_trial(scores: Mapping[str, Floats], units: Units) -> Trial:
 
     def trial(drawn: np.ndarray, _: np.random.Generator, tally: Tally) -> None:
         for name, table in sums.items():
-            for row, found in enumerate(mean_estimates(table[:, drawn], sizes[drawn], bounds=(0, 1))):
-                tally.interval(f"mean {name}", str(row), found, float(table[row].sum() / sizes.sum()))
+            for row, found in enumerate(
+                mean_estimates(table[:, drawn], sizes[drawn], bounds=(0, 1))
+            ):
+                tally.interval(
+                    f"mean {name}", str(row), found, float(table[row].sum() / sizes.sum())
+                )
 
     return trial
 
@@ -186,10 +238,17 @@ def snippets_trial(data: Path) -> tuple[int, list[Trial]]:
 
     def alone(drawn: np.ndarray, _: np.random.Generator, tally: Tally) -> None:
         taken, _units = take(drawn)
-        for row, found in enumerate(mean_estimates(jaccard[:, taken], np.ones(len(taken)), bounds=(0, 1))):
-            tally.interval("mean J over texts, the text as unit", str(row), found, float(jaccard[row].mean()))
+        for row, found in enumerate(
+            mean_estimates(jaccard[:, taken], np.ones(len(taken)), bounds=(0, 1))
+        ):
+            tally.interval(
+                "mean J over texts, the text as unit", str(row), found, float(jaccard[row].mean())
+            )
 
-    return units.count, [_mean_trial({"J over texts": jaccard, "F1 to references": f1}, units), alone]
+    return units.count, [
+        _mean_trial({"J over texts": jaccard, "F1 to references": f1}, units),
+        alone,
+    ]
 
 
 def questions_trial(data: Path) -> tuple[int, list[Trial]]:
@@ -205,22 +264,32 @@ def questions_trial(data: Path) -> tuple[int, list[Trial]]:
         lists[topic] = ranking.ids.take(codes).texts()
     found = recalls(lists, {topic: topics.questions[topic] for topic in names}).T
     each = Units("topic", np.arange(len(names)), tuple(names))
-    tables = [read_evaluation(folder / f"dev_{name}.eval") for name in ("worst_q", "no_q", "bm25", "best_q")]
+    tables = [
+        read_evaluation(folder / f"dev_{name}.eval")
+        for name in ("worst_q", "no_q", "bm25", "best_q")
+    ]
     facets = sorted(tables[0]["NDCG3"])
     place = {topic: number for number, topic in enumerate(names)}
-    units = Units("topic", np.array([place[topics.facets[facet]] for facet in facets]), tuple(names))
+    units = Units(
+        "topic", np.array([place[topics.facets[facet]] for facet in facets]), tuple(names)
+    )
     scores = {
         name: np.array([[table[measure][facet] for facet in facets] for table in tables])
         for name, measure in (("NDCG@3 over facets", "NDCG3"), ("MRR over facets", "MRR100"))
     }
     trials = [_mean_trial({"R@k of questions": found}, each), _mean_trial(scores, units)]
-    trials += [_differences_trial(scores, units), _need_trial(np.array([topics.needs[topic] for topic in names]))]
+    trials += [
+        _differences_trial(scores, units),
+        _need_trial(np.array([topics.needs[topic] for topic in names])),
+    ]
     return len(names), trials
 
 
 def _differences_trial(scores: Mapping[str, Floats], units: Units) -> Trial:
     """Return the differences between the third system and each of the others."""
-    sums = {name: units.sums(table[2] - np.delete(table, 2, axis=0)) for name, table in scores.items()}
+    sums = {
+        name: units.sums(table[2] - np.delete(table, 2, axis=0)) for name, table in scores.items()
+    }
     sizes = units.sizes
 
     def trial(drawn: np.ndarray, generator: np.random.Generator, tally: Tally) -> None:
@@ -247,13 +316,17 @@ def _need_trial(true: np.ndarray) -> Trial:
         for row, (guess, own, error) in enumerate(zip(guesses, cells, errors, strict=True)):
             truth = weighted_scores(own.sum(axis=0).reshape(4, 5))
             for name, place in (("precision", 0), ("F1", 2)):
-                found = agreement_estimate(own[drawn], weighted_statistic(place), seed, resamples=RESAMPLES)
+                found = agreement_estimate(
+                    own[drawn], weighted_statistic(place), seed, resamples=RESAMPLES
+                )
                 tally.interval(f"need: weighted {name}", str(row), found, float(truth[place]))
             (found,) = share_estimates((guess == true)[drawn], np.ones(len(drawn)))
             tally.interval("need: share predicted right", str(row), found, float(truth[1]))
             answered = (guess > 0).astype(float)
             (found,) = mean_estimates(error[drawn], answered[drawn], bounds=(0, 9))
-            tally.interval("need: squared error", str(row), found, float(error.sum() / answered.sum()))
+            tally.interval(
+                "need: squared error", str(row), found, float(error.sum() / answered.sum())
+            )
 
     return trial
 
@@ -285,9 +358,13 @@ def preferences_trial() -> tuple[int, Trial]:
 
 def alphas_trial(judgments: Judgments, by_topic: bool) -> tuple[int, Trial]:
     """Return the number of units, and a trial of nominal and interval alpha of human and model judges."""
-    sums = alpha_sums(np.stack([(judgments.grades == grade).sum(axis=0) for grade in SCALE], axis=1))
+    sums = alpha_sums(
+        np.stack([(judgments.grades == grade).sum(axis=0) for grade in SCALE], axis=1)
+    )
     if by_topic:
-        topics = Units("topic", judgments.topics, tuple(map(str, range(judgments.topics.max() + 1))))
+        topics = Units(
+            "topic", judgments.topics, tuple(map(str, range(judgments.topics.max() + 1)))
+        )
         sums = topics.sums(sums.T).T
     statistics = {"nominal": alpha_of(SCALE, "nominal"), "interval": alpha_of(SCALE, "interval")}
     truths = {level: float(statistic(sums.sum(axis=0))) for level, statistic in statistics.items()}

@@ -37,7 +37,9 @@ def shares(seed: int = 29) -> Iterator[Row]:
             turns = np.arange(population) < round(share * population)
             seen = [int(rng.choice(turns, drawn, replace=False).sum()) for _ in range(SAMPLES)]
             limits = {count: finite_share(count, drawn, population) for count in set(seen)}
-            inside = np.mean([limits[count].low <= turns.mean() <= limits[count].high for count in seen])
+            inside = np.mean(
+                [limits[count].low <= turns.mean() <= limits[count].high for count in seen]
+            )
             yield Row(drawn, population, f"{share:.0%}", float(inside))
 
 
@@ -51,7 +53,9 @@ def differences(seed: int = 29) -> Iterator[Row]:
             held = []
             for _ in range(SAMPLES):
                 sample = rng.choice(turns, drawn, replace=False)
-                found = finite_difference(int((sample == 1).sum()), int((sample == -1).sum()), drawn, population)
+                found = finite_difference(
+                    int((sample == 1).sum()), int((sample == -1).sum()), drawn, population
+                )
                 held.append(found.low <= turns.mean() <= found.high)
             yield Row(drawn, population, f"{first:.0%} against {second:.0%}", float(np.mean(held)))
 

@@ -61,17 +61,23 @@ def _differences(data: Path, name: str) -> tuple[Floats, Iterator[tuple[str, Flo
     def pairs() -> Iterator[tuple[str, Floats]]:
         for measure in measures:
             sums = units.sums(np.array([column[measure.name] for column in columns]))
-            yield from ((measure.name, sums[a] - sums[b]) for a, b in combinations(range(len(sums)), 2))
+            yield from (
+                (measure.name, sums[a] - sums[b]) for a, b in combinations(range(len(sums)), 2)
+            )
         if name.startswith("CAsT"):
             yield from _few_judgments(name, rankings, qrels, units)
 
     return units.sizes, pairs()
 
 
-def _few_judgments(name: str, rankings: Sequence[Ranking], qrels: Qrels, units: Units) -> Iterator[tuple[str, Floats]]:
+def _few_judgments(
+    name: str, rankings: Sequence[Ranking], qrels: Qrels, units: Units
+) -> Iterator[tuple[str, Floats]]:
     """Yield the change of every run by the judgments that only one run's top 3 contributed."""
     documents = qrels.documents.texts()
-    pairs = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
+    pairs = zip(
+        qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True
+    )
     judged = [(qrels.turns[turn], documents[document], grade) for turn, document, grade in pairs]
     tops = [_tops(ranking) for ranking in rankings]
     after = _scores(rankings, qrels)
@@ -113,7 +119,9 @@ def sparse_trial(data: Path, name: str) -> tuple[int, Trial]:
             tests = sign_flip.paired_tests(tables[:, drawn], turns, seed, draws=DRAWS)
         for (cell, row, _), test, truth in zip(chosen, tests, truths.tolist(), strict=True):
             if math.isnan(test.low):
-                test = replace(test, low=math.inf, high=-math.inf)  # no unit differs, so the interval covers nothing
+                test = replace(
+                    test, low=math.inf, high=-math.inf
+                )  # no unit differs, so the interval covers nothing
             _take(
                 tally,
                 f"sparse, {NAMES[cell]}, any",
@@ -124,11 +132,25 @@ def sparse_trial(data: Path, name: str) -> tuple[int, Trial]:
             )
             if sparse_note(test.moving, test.units, "unit") or not test.moving:
                 test = replace(test, low=math.nan, high=math.nan)
-            _take(tally, f"sparse, {NAMES[cell]}, rule", f"{name} {row}", test, truth, bool(within_margin(test, abs(truth))))
+            _take(
+                tally,
+                f"sparse, {NAMES[cell]}, rule",
+                f"{name} {row}",
+                test,
+                truth,
+                bool(within_margin(test, abs(truth))),
+            )
         for place, number in planned.items():
             effects = effect_sizes(tables[place, drawn], turns)
             (needed,) = units_needed(effects)
-            _planning(tally, f"needed, {NAMES[chosen[place][0]]}", f"{name} {chosen[place][1]}", effects[0], needed, number)
+            _planning(
+                tally,
+                f"needed, {NAMES[chosen[place][0]]}",
+                f"{name} {chosen[place][1]}",
+                effects[0],
+                needed,
+                number,
+            )
 
     return len(sizes), trial
 
@@ -140,7 +162,9 @@ def _take(tally: Tally, kind: str, row: str, test: Tested, truth: float, equival
     tally.level(kind, row, 0.0 if equivalent else 1.0)
 
 
-def _planned(chosen: list[tuple[int, str, Floats]], sizes: Floats, generator: np.random.Generator) -> dict[int, int]:
+def _planned(
+    chosen: list[tuple[int, str, Floats]], sizes: Floats, generator: np.random.Generator
+) -> dict[int, int]:
     """Return the number of units that find the difference in 80% of trials, for some pairs of every cell."""
     found: dict[int, int] = {}
     left = dict.fromkeys(range(len(SHARES)), PLANNED)
@@ -157,7 +181,9 @@ def _units_for_power(sums: Floats, generator: np.random.Generator) -> int | None
 
     def power(count: int) -> float:
         drawn = sums[generator.integers(0, len(sums), (TRIALS, count))]
-        tests = sign_flip.paired_tests(drawn, np.ones(count), int(generator.integers(2**31)), draws=DRAWS)
+        tests = sign_flip.paired_tests(
+            drawn, np.ones(count), int(generator.integers(2**31)), draws=DRAWS
+        )
         return float(np.mean([test.p <= 0.05 for test in tests]))
 
     # a t-test needs less time and excludes pairs that MOST units do not find
@@ -170,7 +196,9 @@ def _units_for_power(sums: Floats, generator: np.random.Generator) -> int | None
     return above if above < MOST else None
 
 
-def _planning(tally: Tally, kind: str, row: str, effect: Estimate, needed: Needed, truth: int) -> None:
+def _planning(
+    tally: Tally, kind: str, row: str, effect: Estimate, needed: Needed, truth: int
+) -> None:
     """Count whether the interval of the units needed contains the truth, and whether it has an upper limit."""
     if needed.low is not None:
         high = math.nan if needed.high is None else float(needed.high)
@@ -187,7 +215,9 @@ def sparse_table(found: Mapping[tuple[str, int], Tally]) -> list[str]:
     ]
     for cell in NAMES:
         for count in _counts(found, "sparse"):
-            every, ruled = (_rows(found, count, f"sparse, {cell}, {how}") for how in ("any", "rule"))
+            every, ruled = (
+                _rows(found, count, f"sparse, {cell}, {how}") for how in ("any", "rule")
+            )
             parts = [f"{_covered(every)} | {_equivalent(every)}", f"{100 * ruled[:, 6].sum() / ruled[:, 7].sum():.0f}%",
                      f"{_covered(ruled)} | {_equivalent(ruled)}"]  # fmt: skip
             lines.append(f"| {cell} | {len(every)} | {count} | {' | '.join(parts)} |")
@@ -196,7 +226,10 @@ def sparse_table(found: Mapping[tuple[str, int], Tally]) -> list[str]:
 
 def needed_table(found: Mapping[tuple[str, int], Tally]) -> list[str]:
     """Return the Markdown table of the coverage of the units needed to find a difference in 80% of trials."""
-    lines = ["| conversations that differ | pairs | K | coverage (lowest) | with an upper limit |", "|---|---|---|---|---|"]
+    lines = [
+        "| conversations that differ | pairs | K | coverage (lowest) | with an upper limit |",
+        "|---|---|---|---|---|",
+    ]
     for cell in NAMES:
         for count in _counts(found, "needed"):
             rows = _rows(found, count, f"needed, {cell}")
@@ -208,7 +241,13 @@ def needed_table(found: Mapping[tuple[str, int], Tally]) -> list[str]:
 
 
 def _counts(found: Mapping[tuple[str, int], Tally], kind: str) -> list[int]:
-    return sorted({count for (_, count), tally in found.items() if any(key[0].startswith(kind) for key in tally.counts)})
+    return sorted(
+        {
+            count
+            for (_, count), tally in found.items()
+            if any(key[0].startswith(kind) for key in tally.counts)
+        }
+    )
 
 
 def _rows(found: Mapping[tuple[str, int], Tally], count: int, kind: str) -> Floats:
@@ -260,7 +299,9 @@ def samples_trial(some: Collection) -> Trial:
 
                     table = sample(n)
                     kind = f"samples, {n}, {spread:g}"
-                    tally.interval(f"{kind}, mean", row, sampled_mean(table, units), float(means.mean()))
+                    tally.interval(
+                        f"{kind}, mean", row, sampled_mean(table, units), float(means.mean())
+                    )
                     half, _ = sampling_error(table, units)
                     for what, value, reach in (
                         ("average", float(table.mean()), half / math.sqrt(n)), ("one", float(sample(1).mean()), half),
@@ -273,15 +314,24 @@ def samples_trial(some: Collection) -> Trial:
 
 def samples_table(found: Mapping[tuple[str, int], Tally]) -> list[str]:
     """Return the Markdown table of the coverage for the mean of n samples, and of ± for their average and a new sample."""
-    lines = ["| samples n | seed effect, sd | K | mean (lowest) | width | ± of the average | ± of a new sample | width |"]
+    lines = [
+        "| samples n | seed effect, sd | K | mean (lowest) | width | ± of the average | ± of a new sample | width |"
+    ]
     lines.append("|---|---|---|---|---|---|---|---|")
     for n in SAMPLES:
         for spread in SEED_EFFECTS:
             for count in _counts(found, "samples"):
                 mean, average, one = (
-                    _rows(found, count, f"samples, {n}, {spread:g}, {what}") for what in ("mean", "average", "one")
+                    _rows(found, count, f"samples, {n}, {spread:g}, {what}")
+                    for what in ("mean", "average", "one")
                 )
-                parts = [_covered(mean), _width(mean), _covered(average), _covered(one), _width(one)]
+                parts = [
+                    _covered(mean),
+                    _width(mean),
+                    _covered(average),
+                    _covered(one),
+                    _width(one),
+                ]
                 lines.append(f"| {n} | {spread:g} | {count} | {' | '.join(parts)} |")
     return lines
 

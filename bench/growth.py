@@ -21,7 +21,10 @@ COLOURS = {
     "trectools": "#8b7bb5",
 }
 DASHES = {"columns": (0, (1, 1.5)), "trec_eval": (0, (4, 2)), "ranx, cold": (0, (2, 1.5))}
-AXES = {"turns": "turns of one run, 1000 passages each", "runs": "runs of 208 turns, 1000 passages each"}
+AXES = {
+    "turns": "turns of one run, 1000 passages each",
+    "runs": "runs of 208 turns, 1000 passages each",
+}
 STYLE = {"svg.hashsalt": "bench", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9,
          "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#6b7280"}  # fmt: skip
 
@@ -45,13 +48,20 @@ def main() -> None:
                     width, order = (2.4, 3) if tool == "robustcs" else (1.2, 2)
                     panel.plot(sizes, costs, color=colour, linestyle=DASHES.get(tool, "-"), linewidth=width, zorder=order,
                                marker="o", markersize=2.2 * width**0.5, label=tool)  # fmt: skip
-                panel.set(xscale="log", yscale="log", title=title, xlabel=label if place == 1 else "")
+                panel.set(
+                    xscale="log", yscale="log", title=title, xlabel=label if place == 1 else ""
+                )
                 for one in (panel.xaxis, panel.yaxis):
                     one.set_major_locator(LogLocator(numticks=9))
                     one.set_major_formatter("{x:,g}")
                 panel.minorticks_off()
                 panel.grid(color="#e5e7eb", linewidth=0.6)
-            figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(COLOURS), frameon=False)
+            figure.legend(
+                *panels[0].get_legend_handles_labels(),
+                loc="outside lower center",
+                ncols=len(COLOURS),
+                frameon=False,
+            )
             figure.savefig(HERE / f"growth-{axis}.svg", metadata={"Date": None})
             plt.close(figure)
 

@@ -108,7 +108,12 @@ def stripped(pool: RunPool, grades: Grades) -> tuple[RunPool, Grades]:
         order = np.argsort(~judged[place], axis=1, kind="stable")
         places.append(number[np.take_along_axis(place, order, axis=1)].astype(np.int32))
     kept = judged[:-1]
-    left = replace(pool, pair_turns=pool.pair_turns[kept], pair_documents=pool.pair_documents[kept], places=tuple(places))
+    left = replace(
+        pool,
+        pair_turns=pool.pair_turns[kept],
+        pair_documents=pool.pair_documents[kept],
+        places=tuple(places),
+    )
     return left, np.append(grades[:-1][kept], np.int16(ABSENT)).astype(np.int16)
 
 
@@ -132,7 +137,9 @@ def hidden(way: str, number: int, pool: RunPool, groups: tuple[str, ...]) -> np.
     if way.startswith("below"):
         return retrieved[best[retrieved] > int(way.split()[-1])]
     inside = np.array(groups) == sorted(set(groups))[number]
-    return np.flatnonzero((ranks[inside].min(axis=0) < NEVER) & (ranks[~inside].min(axis=0) == NEVER))
+    return np.flatnonzero(
+        (ranks[inside].min(axis=0) < NEVER) & (ranks[~inside].min(axis=0) == NEVER)
+    )
 
 
 def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
@@ -155,7 +162,9 @@ def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
     drawn = np.concatenate([pool.score(some, MEASURES, POLICY).mean(axis=-1) for some in sets])
     first, second = np.triu_indices(len(pool.names), 1)
     out = np.full((5, len(MEASURES)), np.nan)
-    for row, (values, actual) in enumerate(((drawn, true), (drawn[:, first] - drawn[:, second], true[first] - true[second]))):
+    for row, (values, actual) in enumerate(
+        ((drawn, true), (drawn[:, first] - drawn[:, second], true[first] - true[second]))
+    ):
         low, high = draws_interval(values)
         inside = (low - 1e-9 <= actual) & (actual <= high + 1e-9)
         for column in range(len(MEASURES)):
@@ -164,7 +173,11 @@ def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
                 out[row, column] = inside[touched, column].mean()
         if row == 0:
             out[2] = (high - low).mean(axis=0)
-    out[3] = bounds_width(pool, left, int(grades[:-1].max())) if number < 3 or way.startswith("unique") else np.nan
+    out[3] = (
+        bounds_width(pool, left, int(grades[:-1].max()))
+        if number < 3 or way.startswith("unique")
+        else np.nan
+    )
     out[4] = seconds
     return name, way, out
 
@@ -198,19 +211,31 @@ def table(results: list[tuple[str, str, np.ndarray]]) -> str:
     for key in dict.fromkeys((name, way) for name, way, _ in results):
         values = np.array([value for name, way, value in results if (name, way) == key])
         there = np.isfinite(values)
-        mean = np.where(there.any(axis=0), np.where(there, values, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1), np.nan)
+        mean = np.where(
+            there.any(axis=0),
+            np.where(there, values, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1),
+            np.nan,
+        )
         cells = [COLLECTIONS[key[0]].title, key[1], str(len(values))]
         for column in range(len(MEASURES)):
             scores, differences, width, bounds = mean[:4, column]
-            shares = (f"{100 * share:.0f}" if np.isfinite(share) else "–" for share in (scores, differences))
-            cells += [*shares, f".{1000 * width:03.0f} / .{1000 * bounds:03.0f}" if np.isfinite(scores) else "–"]
+            shares = (
+                f"{100 * share:.0f}" if np.isfinite(share) else "–"
+                for share in (scores, differences)
+            )
+            cells += [
+                *shares,
+                f".{1000 * width:03.0f} / .{1000 * bounds:03.0f}" if np.isfinite(scores) else "–",
+            ]
         lines.append("| " + " | ".join([*cells, f"{mean[4, 0]:.1f}"]) + " |")
     return "\n".join(lines)
 
 
 def main() -> None:
     """Run all trials, print the table, and write it with --write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--hidings", type=int, default=50)
     parser.add_argument("--collections", nargs="*", default=list(COLLECTIONS))
@@ -220,7 +245,9 @@ def main() -> None:
     jobs = [
         (*way, options.data)
         for name in options.collections
-        for way in ways(name, options.data, options.hidings if COLLECTIONS[name].tuned else options.hidings // 2)
+        for way in ways(
+            name, options.data, options.hidings if COLLECTIONS[name].tuned else options.hidings // 2
+        )
     ]
     with ProcessPoolExecutor(options.processes) as executor:
         text = table(list(executor.map(trial, jobs)))

@@ -37,10 +37,16 @@ from robustcs.statistics.sign_flip import paired_tests  # noqa: E402
 from robustcs.statistics.units import units_of  # noqa: E402
 
 #: (collection, way of hiding) of the trials.
-WAYS = tuple((name, way) for name in ("cast2019", "cast2020") for way in ("random 20%", "random 40%", "unique to a group"))
+WAYS = tuple(
+    (name, way)
+    for name in ("cast2019", "cast2020")
+    for way in ("random 20%", "random 40%", "unique to a group")
+)
 
 
-def resampled(pool: RunPool, grades: Grades, chosen: np.ndarray, codes: np.ndarray) -> tuple[RunPool, Grades]:
+def resampled(
+    pool: RunPool, grades: Grades, chosen: np.ndarray, codes: np.ndarray
+) -> tuple[RunPool, Grades]:
     """Return the pool of the ``chosen`` conversations; each copy has its own turns and passages.
 
     ``codes`` are the conversations of the turns.
@@ -81,15 +87,29 @@ def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
     first, second = np.triu_indices(len(pool.names), 1)
     scores = pool.score(grades[None], MEASURES, POLICY)[0].mean(axis=-1)
     true = scores[first] - scores[second]
-    rng = np.random.default_rng([number, len(way) + way.startswith("random")])  # the seeds of the published table
+    rng = np.random.default_rng(
+        [number, len(way) + way.startswith("random")]
+    )  # the seeds of the published table
     conversations = int(codes.max()) + 1
     some, known = resampled(pool, grades, rng.integers(0, conversations, conversations), codes)
     left = known.copy()
-    left[hidden(way, number if way.startswith("random") else number % len(set(groups)), some, groups)] = UNJUDGED
+    left[
+        hidden(way, number if way.startswith("random") else number % len(set(groups)), some, groups)
+    ] = UNJUDGED
     units = units_of(some.turns)
     counted = np.ones(len(some.turns), dtype=bool)
     _, of_group = np.unique(groups, return_inverse=True)
-    filled = fill_holes(some, left, MEASURES, POLICY, counted, units, number, RunSources(tuple(of_group.tolist())), check=False)
+    filled = fill_holes(
+        some,
+        left,
+        MEASURES,
+        POLICY,
+        counted,
+        units,
+        number,
+        RunSources(tuple(of_group.tolist())),
+        check=False,
+    )
     contrasts = np.zeros((len(first), len(pool.names)))
     contrasts[np.arange(len(first)), first], contrasts[np.arange(len(first)), second] = 1, -1
     names = [field.name for field in EXPECTED]
@@ -126,13 +146,17 @@ def table(results: list[tuple[str, str, np.ndarray]]) -> str:
 
 def main() -> None:
     """Run all trials and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="put the table into docs/holes.md")
     options = parser.parse_args()
-    jobs = [(name, way, number, options.data) for name, way in WAYS for number in range(options.trials)]
+    jobs = [
+        (name, way, number, options.data) for name, way in WAYS for number in range(options.trials)
+    ]
     with ProcessPoolExecutor(options.processes) as executor:
         text = table(list(executor.map(trial, jobs, chunksize=4)))
     print(text)

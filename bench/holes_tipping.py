@@ -73,11 +73,16 @@ def selected(job: tuple[str, int, Path]) -> tuple[str, np.ndarray]:
     predicted = filled.sums.sum(axis=-1) / len(pool.turns)
     size = pool.batch(MEASURES)
     shifted = np.concatenate(
-        [pool.score(sets[start : start + size], MEASURES, POLICY).mean(axis=-1) for start in range(0, len(sets), size)]
+        [
+            pool.score(sets[start : start + size], MEASURES, POLICY).mean(axis=-1)
+            for start in range(0, len(sets), size)
+        ]
     )
     out = np.zeros((6, len(MEASURES)))
     for row, drawn in ((0, predicted), (2, shifted)):
-        for place, (values, actual) in enumerate(((drawn, true), (np.einsum("cr,drm->dcm", weights, drawn), weights @ true))):
+        for place, (values, actual) in enumerate(
+            ((drawn, true), (np.einsum("cr,drm->dcm", weights, drawn), weights @ true))
+        ):
             low, high = draws_interval(values)
             out[row + place] = ((low - 1e-9 <= actual) & (actual <= high + 1e-9)).mean(axis=0)
     tips = tipping(filled, {measure.name: family for measure in MEASURES}, family, ("order",))
@@ -98,7 +103,12 @@ def null(job: tuple[str, int, Path]) -> tuple[str, np.ndarray]:
     rng = np.random.default_rng([number, 79])
     units = units_of(pool.turns)
     depth = max(places.shape[1] for places in pool.places)
-    places = np.stack([np.pad(one, ((0, 0), (0, depth - one.shape[1])), constant_values=len(pool)) for one in pool.places])
+    places = np.stack(
+        [
+            np.pad(one, ((0, 0), (0, depth - one.shape[1])), constant_values=len(pool))
+            for one in pool.places
+        ]
+    )
     for unit in range(units.count):
         rows = np.flatnonzero(units.codes == unit)
         places[:, rows] = places[rng.permutation(len(places))][:, rows]
@@ -117,7 +127,10 @@ def selected_table(results: list[tuple[str, np.ndarray]]) -> str:
     """Return the Markdown table of selected judging."""
     heads = ("scores, as predicted", "scores, odds × 1/44", "differences, as predicted", "differences, odds × 1/44",
              "orders wrong", "of these with a tipping point from 1/44 to 1")  # fmt: skip
-    lines = ["| collection | measure | trials | " + " | ".join(heads) + " |", "|---|---" + "|--:" * (len(heads) + 1) + "|"]
+    lines = [
+        "| collection | measure | trials | " + " | ".join(heads) + " |",
+        "|---|---" + "|--:" * (len(heads) + 1) + "|",
+    ]
     for name in dict.fromkeys(name for name, _ in results):
         values = np.array([value for other, value in results if other == name])
         for column, measure in enumerate(MEASURES):
@@ -130,20 +143,30 @@ def selected_table(results: list[tuple[str, np.ndarray]]) -> str:
 
 def null_table(results: list[tuple[str, np.ndarray]]) -> str:
     """Return the Markdown table of the null trials."""
-    lines = ["| collection | pairs | measure | trials | any pair, unadjusted p | any pair, adjusted p |"]
+    lines = [
+        "| collection | pairs | measure | trials | any pair, unadjusted p | any pair, adjusted p |"
+    ]
     lines.append("|---|--:|---|--:|--:|--:|")
     for name in dict.fromkeys(name for name, _ in results):
         values = np.array([value for other, value in results if other == name])
         runs = len(COLLECTIONS[name].runs)
         shares = (f"{100 * share:.1f}" for share in values.mean(axis=0))
-        cells = [COLLECTIONS[name].title, str(runs * (runs - 1) // 2), MEASURES[0].label, str(len(values)), *shares]
+        cells = [
+            COLLECTIONS[name].title,
+            str(runs * (runs - 1) // 2),
+            MEASURES[0].label,
+            str(len(values)),
+            *shares,
+        ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def main() -> None:
     """Run all trials, print the tables, and write them with --write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--nulls", type=int, default=200)
@@ -151,7 +174,9 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the tables into docs/holes.md")
     options = parser.parse_args()
     with ProcessPoolExecutor(options.processes) as executor:
-        jobs = [(name, number, options.data) for name in SELECTED for number in range(options.trials)]
+        jobs = [
+            (name, number, options.data) for name in SELECTED for number in range(options.trials)
+        ]
         parts = {"selected": selected_table(list(executor.map(selected, jobs)))} if jobs else {}
         print(*parts.values(), sep="\n\n", flush=True)
         jobs = [(name, number, options.data) for name in NULLS for number in range(options.nulls)]

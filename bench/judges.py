@@ -97,7 +97,13 @@ def read_truth(data: Path, name: str) -> Truth:
     pool = builder.build()
     human = pool.grades(qrels)
     units = units_of(pool.turns)
-    return Truth(pool, human, pool.score(human[None], MEASURES, POLICY)[0], units, units.codes[pool.pair_turns])
+    return Truth(
+        pool,
+        human,
+        pool.score(human[None], MEASURES, POLICY)[0],
+        units,
+        units.codes[pool.pair_turns],
+    )
 
 
 @cache
@@ -114,7 +120,9 @@ def read_confusions(data: Path) -> np.ndarray:
     return np.array(found)
 
 
-def label(truth: Truth, confusion: np.ndarray, shared: float, random: np.random.Generator) -> np.ndarray:
+def label(
+    truth: Truth, confusion: np.ndarray, shared: float, random: np.random.Generator
+) -> np.ndarray:
     """Return int16[N + 1]: a judge's labels for all passages with human judgments."""
     known = np.flatnonzero(truth.human[:-1] > UNJUDGED)
     common = random.normal(size=truth.units.count)[truth.pair_units[known]]
@@ -125,7 +133,9 @@ def label(truth: Truth, confusion: np.ndarray, shared: float, random: np.random.
     return labels
 
 
-def trial(truth: Truth, model: np.ndarray, count: int, random: np.random.Generator) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def trial(
+    truth: Truth, model: np.ndarray, count: int, random: np.random.Generator
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return counts by kind (scores, differences), of plans (reached, all), and of tests of the sample (rejected, all)."""
     units = truth.units
     judged = np.zeros(units.count, dtype=bool)
@@ -135,22 +145,32 @@ def trial(truth: Truth, model: np.ndarray, count: int, random: np.random.Generat
     other = np.zeros(4)
     for place in range(len(MEASURES)):
         people, labels = truth.scores[:, place], model[:, place]
-        sides = {"scores": (people, labels), "differences": (people[first] - people[second], labels[first] - labels[second])}
+        sides = {
+            "scores": (people, labels),
+            "differences": (people[first] - people[second], labels[first] - labels[second]),
+        }
         for kind, (own, theirs) in sides.items():
             found = corrected(judged_sums(own, theirs, units, judged))
             tallies[kind] += _covers(found, own, theirs, units, judged)
         found = corrected(judged_sums(people, labels, units, judged))
         if count >= LEAST_PILOT:
             other[:2] += _plan(found, people, labels, units, random)
-        p = selection_test(units.sums(labels.mean(axis=0)), units.sizes, judged, int(random.integers(2**31)))
+        p = selection_test(
+            units.sums(labels.mean(axis=0)), units.sizes, judged, int(random.integers(2**31))
+        )
         other[2:] += (p <= 0.05, 1)
     return tallies, other
 
 
-def _covers(found: Corrected, people: np.ndarray, model: np.ndarray, units: Units, judged: np.ndarray) -> np.ndarray:
+def _covers(
+    found: Corrected, people: np.ndarray, model: np.ndarray, units: Units, judged: np.ndarray
+) -> np.ndarray:
     true = people.mean(axis=1)
     half, alone = found.half_width(), found.half_width(alone=True)
-    held = [np.abs(value - true) <= width + 1e-9 for value, width in ((found.value, half), (found.people, alone))]
+    held = [
+        np.abs(value - true) <= width + 1e-9
+        for value, width in ((found.value, half), (found.people, alone))
+    ]
     for scores in (model, np.where(judged[units.codes], people, model)):
         # common practice: treat the labels as judgments, with the usual interval over all conversations
         value, variance, count = cluster_ratio(units.sums(scores), units.sizes)
@@ -158,7 +178,13 @@ def _covers(found: Corrected, people: np.ndarray, model: np.ndarray, units: Unit
     return np.array([*(part.sum() for part in held), len(true), half.sum(), alone.sum()])
 
 
-def _plan(found: Corrected, people: np.ndarray, model: np.ndarray, units: Units, random: np.random.Generator) -> np.ndarray:
+def _plan(
+    found: Corrected,
+    people: np.ndarray,
+    model: np.ndarray,
+    units: Units,
+    random: np.random.Generator,
+) -> np.ndarray:
     """Plan for two thirds of the current width, judge the planned number of conversations, and check the width."""
     within = 2 / 3 * float(found.half_width()[0])
     if not within > 0:
@@ -179,7 +205,9 @@ def work(task: tuple[Path, str, str, int, int]) -> dict[tuple[str, ...], np.ndar
     random = np.random.default_rng(seed)
     counts: dict[tuple[str, ...], np.ndarray] = defaultdict(lambda: np.zeros(len(FIELDS)))
     for confusion in np.repeat(confusions, labellings, axis=0):
-        model = truth.pool.score(label(truth, confusion, ERRORS[errors], random)[None], MEASURES, POLICY)[0]
+        model = truth.pool.score(
+            label(truth, confusion, ERRORS[errors], random)[None], MEASURES, POLICY
+        )[0]
         for share in SHARES:
             number = max(5, round(share * truth.units.count))
             tallies, other = trial(truth, model, number, random)
@@ -191,7 +219,9 @@ def work(task: tuple[Path, str, str, int, int]) -> dict[tuple[str, ...], np.ndar
 
 def tasks(data: Path, labellings: int) -> Iterator[tuple[Path, str, str, int, int]]:
     """Return one task for each collection, kind of errors, and chunk of labellings."""
-    for place, (name, errors) in enumerate((name, errors) for name in COLLECTIONS for errors in ERRORS):
+    for place, (name, errors) in enumerate(
+        (name, errors) for name in COLLECTIONS for errors in ERRORS
+    ):
         for start in range(0, labellings, 10):
             yield data, name, errors, min(10, labellings - start), 1000 * place + start
 
@@ -219,12 +249,25 @@ def estimate_table(found: dict[tuple[str, ...], np.ndarray]) -> list[str]:
     for kind in ("scores", "differences"):
         for name in COLLECTIONS:
             for errors in ERRORS:
-                cells = [(key[3], tally) for key, tally in sorted(found.items()) if key[:3] == (kind, name, errors)]
+                cells = [
+                    (key[3], tally)
+                    for key, tally in sorted(found.items())
+                    if key[:3] == (kind, name, errors)
+                ]
                 cells.sort(key=lambda cell: int(cell[0].split()[0]))
-                covers = [" · ".join(f"{100 * tally[place] / tally[4]:.1f}" for _, tally in cells) for place in (0, 1, 2, 3)]
+                covers = [
+                    " · ".join(f"{100 * tally[place] / tally[4]:.1f}" for _, tally in cells)
+                    for place in (0, 1, 2, 3)
+                ]
                 widths = " · ".join(f"{tally[5] / tally[6]:.2f}" for _, tally in cells)
-                judged = " · ".join(number.split()[0] for number, _ in cells) + " of " + cells[0][0].split()[-1]
-                lines.append(f"| {kind} | {name} | {errors} | {judged} | {covers[0]} | {widths} | {' | '.join(covers[1:])} |")
+                judged = (
+                    " · ".join(number.split()[0] for number, _ in cells)
+                    + " of "
+                    + cells[0][0].split()[-1]
+                )
+                lines.append(
+                    f"| {kind} | {name} | {errors} | {judged} | {covers[0]} | {widths} | {' | '.join(covers[1:])} |"
+                )
     return lines
 
 
@@ -239,22 +282,33 @@ def other_table(found: dict[tuple[str, ...], np.ndarray]) -> list[str]:
             reached, plans, rejected, tests = sum(
                 tally[:4] for key, tally in found.items() if key[:3] == ("other", name, errors)
             )
-            lines.append(f"| {name} | {errors} | {100 * reached / plans:.0f} | {100 * rejected / tests:.1f} |")
+            lines.append(
+                f"| {name} | {errors} | {100 * reached / plans:.0f} | {100 * rejected / tests:.1f} |"
+            )
     return lines
 
 
 def main() -> None:
     """Simulate, and write or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--labellings", type=int, default=50, help="labellings of each of the 23 judges")
+    parser.add_argument(
+        "--labellings", type=int, default=50, help="labellings of each of the 23 judges"
+    )
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")),
+    )
     parser.add_argument("--print", action="store_true", help="do not write docs/audit.md")
     options = parser.parse_args()
     start = time.monotonic()
     found = simulate(options.data, options.labellings, options.jobs)
     minutes = (time.monotonic() - start) / 60
-    print(f"\n{23 * options.labellings} trials per cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
+    print(
+        f"\n{23 * options.labellings} trials per cell, {minutes:.1f} minutes with {options.jobs} processes",
+        file=sys.stderr,
+    )
     for name, lines in {"estimates": estimate_table(found), "plans": other_table(found)}.items():
         print("\n".join(lines), end="\n\n")
         if not options.print:

@@ -27,8 +27,21 @@ ADDRESS = "tcp://127.0.0.1:{port}"
 
 def command(folder: Path, runs: int, *more: str) -> list[str]:
     """Return the evaluation of the first ``runs`` runs."""
-    given = [part for path in sorted((folder / "runs").iterdir())[:runs] for part in ("--run", f"{path.stem}={path}")]
-    asked = ["--metric", "ndcg_cut_3", "--table", "measures", "--format", "csv", "--config", os.devnull]
+    given = [
+        part
+        for path in sorted((folder / "runs").iterdir())[:runs]
+        for part in ("--run", f"{path.stem}={path}")
+    ]
+    asked = [
+        "--metric",
+        "ndcg_cut_3",
+        "--table",
+        "measures",
+        "--format",
+        "csv",
+        "--config",
+        os.devnull,
+    ]
     return [
         sys.executable,
         str(HERE.parent / "cli.py"),
@@ -42,15 +55,27 @@ def command(folder: Path, runs: int, *more: str) -> list[str]:
 
 
 @contextmanager
-def cluster(workers: int, port: int, given: dict[str, str], folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+def cluster(
+    workers: int, port: int, given: dict[str, str], folder: Path
+) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Run a scheduler and workers; yield the workers. Their costs are in ``folder/worker-NUMBER`` afterwards."""
     dask = [sys.executable, "-m", "dask"]
     silent = {"env": given, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    scheduler = subprocess.Popen([*dask, "scheduler", "--port", str(port), "--no-dashboard"], **silent)
+    scheduler = subprocess.Popen(
+        [*dask, "scheduler", "--port", str(port), "--no-dashboard"], **silent
+    )
     started = []
     for number in range(workers):
         metered = [sys.executable, "-I", "-S", str(METER), str(folder / f"worker-{number}")]
-        worker = [*dask, "worker", ADDRESS.format(port=port), "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        worker = [
+            *dask,
+            "worker",
+            ADDRESS.format(port=port),
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+        ]
         started.append(subprocess.Popen([*metered, *worker], start_new_session=True, **silent))
     try:
         wait(port, workers)
@@ -80,7 +105,9 @@ def worker_cost(folder: Path, number: int) -> Cost:
     return Cost(wall, cpu, memory / 1024)
 
 
-def rows(folder: Path, runs: int, given: dict[str, str], port: int) -> Iterator[tuple[str, int, Cost, str]]:
+def rows(
+    folder: Path, runs: int, given: dict[str, str], port: int
+) -> Iterator[tuple[str, int, Cost, str]]:
     """Yield (way, number of runs, cost, means) of every row."""
     for number in (runs // 2, runs):
         yield "one process", number, *run_once(command(folder, number), given)
@@ -88,7 +115,9 @@ def rows(folder: Path, runs: int, given: dict[str, str], port: int) -> Iterator[
         for workers in (1, 2):
             port += 1
             with cluster(workers, port, given, folder):
-                cost, means = run_once(command(folder, number, "--dask", ADDRESS.format(port=port)), given)
+                cost, means = run_once(
+                    command(folder, number, "--dask", ADDRESS.format(port=port)), given
+                )
             every = [cost, *(worker_cost(folder, one) for one in range(workers))]
             whole = Cost(cost.wall, sum(one.cpu for one in every), max(one.memory for one in every))
             yield f"--dask, {workers} worker{'s' * (workers > 1)}", number, whole, means
@@ -101,7 +130,12 @@ def rows(folder: Path, runs: int, given: dict[str, str], port: int) -> Iterator[
         os.killpg(workers_[0].pid, signal.SIGKILL)
         means = asked.communicate()[0]
         wall = time.perf_counter() - start
-    yield "--dask, 2 workers, one killed halfway", runs, Cost(wall, 0, worker_cost(folder, 1).memory), means
+    yield (
+        "--dask, 2 workers, one killed halfway",
+        runs,
+        Cost(wall, 0, worker_cost(folder, 1).memory),
+        means,
+    )
 
 
 def table(found: Sequence[tuple[str, int, Cost]], lines: int, load: float) -> list[str]:
@@ -109,7 +143,9 @@ def table(found: Sequence[tuple[str, int, Cost]], lines: int, load: float) -> li
     shown = [f"{machine()}, load {load:.1f}, {lines:,} lines per run.", "", "| | runs | wall s | CPU s | peak MB |",
              "|---|--:|--:|--:|--:|"]  # fmt: skip
     for way, runs, cost in found:
-        shown.append(f"| {way} | {runs} | {cost.wall:.1f} | {f'{cost.cpu:.1f}' if cost.cpu else '–'} | {cost.memory:.0f} |")
+        shown.append(
+            f"| {way} | {runs} | {cost.wall:.1f} | {f'{cost.cpu:.1f}' if cost.cpu else '–'} | {cost.memory:.0f} |"
+        )
     return shown
 
 

@@ -26,7 +26,9 @@ class Cost(NamedTuple):
     memory: float
 
 
-def run_once(command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[Cost, str]:
+def run_once(
+    command: Sequence[str], environment: Mapping[str, str] | None = None
+) -> tuple[Cost, str]:
     """Return the cost of ``command`` and its child processes, and its output. Raises :class:`RuntimeError` if it fails."""
     with NamedTemporaryFile() as report:
         metered = [sys.executable, "-I", "-S", str(METER), report.name, *command]
@@ -41,7 +43,10 @@ def run_once(command: Sequence[str], environment: Mapping[str, str] | None = Non
 def environment(cache: Path) -> dict[str, str]:
     """Return the environment of this checkout's robustcs; ``cache`` keeps byte code and compiled functions."""
     given = dict(
-        os.environ, PYTHONPATH=str(ROOT), PYTHONPYCACHEPREFIX=str(cache / "python"), NUMBA_CACHE_DIR=str(cache / "numba")
+        os.environ,
+        PYTHONPATH=str(ROOT),
+        PYTHONPYCACHEPREFIX=str(cache / "python"),
+        NUMBA_CACHE_DIR=str(cache / "numba"),
     )
     given.pop("PYTHONDONTWRITEBYTECODE", None)
     # PYTHONSAFEPATH: files in the script's folder cannot shadow packages. One thread, as robustcs sets it itself: an unused
@@ -63,7 +68,9 @@ def measure(
             if not costs[name] or costs[name][0].wall < LONG:
                 cost, outputs[name] = run_once(command, given)
                 costs[name].append(cost)
-    return {name: Cost(*map(median, zip(*some, strict=True))) for name, some in costs.items()}, outputs
+    return {
+        name: Cost(*map(median, zip(*some, strict=True))) for name, some in costs.items()
+    }, outputs
 
 
 def machine() -> str:

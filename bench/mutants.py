@@ -117,7 +117,9 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=400, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--rooms", default="statistics,evaluation,sentences", help="rooms or files of robustcs/, comma-separated"
+        "--rooms",
+        default="statistics,evaluation,sentences",
+        help="rooms or files of robustcs/, comma-separated",
     )
     given = parser.parse_args()
     files = [path for room in given.rooms.split(",") for path in _files(room)]
@@ -129,7 +131,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         survivors, late = _tried(chosen, Path(folder))
     killed = len(chosen) - len(survivors)
-    print(f"{killed} of {len(chosen)} mutants killed ({100 * killed / len(chosen):.1f}%), {late} of them by the time limit")
+    print(
+        f"{killed} of {len(chosen)} mutants killed ({100 * killed / len(chosen):.1f}%), {late} of them by the time limit"
+    )
     for said in survivors:
         print(f"survived: {said}")
 
@@ -138,7 +142,12 @@ def _files(room: str) -> list[Path]:
     """Return the files of a room, relative to the package, or ``room`` itself if it is a file."""
     if room not in ROOMS:
         return [Path(room).relative_to(PACKAGE) if room.startswith(f"{PACKAGE}/") else Path(room)]
-    found = [path for pattern in ROOMS[room] for path in (ROOT / PACKAGE).glob(pattern) if path.stat().st_size]
+    found = [
+        path
+        for pattern in ROOMS[room]
+        for path in (ROOT / PACKAGE).glob(pattern)
+        if path.stat().st_size
+    ]
     return sorted(path.relative_to(ROOT / PACKAGE) for path in found)
 
 
@@ -166,13 +175,19 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
     yield tree
     if isinstance(tree, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom):
         return
-    if isinstance(tree, ast.If) and isinstance(tree.test, ast.Name) and tree.test.id == "TYPE_CHECKING":
+    if (
+        isinstance(tree, ast.If)
+        and isinstance(tree.test, ast.Name)
+        and tree.test.id == "TYPE_CHECKING"
+    ):
         return
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list", "format_spec"):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not (isinstance(child, ast.keyword) and child.arg in ("strict", "stacklevel")):
+            if isinstance(child, ast.AST) and not (
+                isinstance(child, ast.keyword) and child.arg in ("strict", "stacklevel")
+            ):
                 yield from _nodes(child)
 
 
@@ -187,14 +202,20 @@ def _changes(node: ast.AST, path: Path) -> Iterator[Callable[[], None]]:
     elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp | ast.UnaryOp):
         words = isinstance(node, ast.BinOp) and (_is_text(node.left) or _is_text(node.right))
         # a union of types looks like an operation
-        types = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and _is_none(node.right)
+        types = (
+            isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and _is_none(node.right)
+        )
         for other in () if words or types else _FLIPPED.get(type(node.op), ()):
             yield lambda other=other: setattr(node, "op", other())  # type: ignore[misc]
     elif isinstance(node, ast.Constant):
         if isinstance(node.value, bool):
             yield lambda: setattr(node, "value", not node.value)
         elif isinstance(node.value, int | float):
-            yield lambda: setattr(node, "value", node.value + 1 if isinstance(node.value, int) else 2 * node.value or 1.0)
+            yield lambda: setattr(
+                node,
+                "value",
+                node.value + 1 if isinstance(node.value, int) else 2 * node.value or 1.0,
+            )
         elif isinstance(node.value, str) and node.value in _COLUMNS and path.parts[0] == "studies":
             yield lambda: setattr(node, "value", _COLUMNS[str(node.value)])
     elif isinstance(node, ast.Call):
@@ -203,12 +224,18 @@ def _changes(node: ast.AST, path: Path) -> Iterator[Callable[[], None]]:
             yield lambda: setattr(function, "id", _BUILT_IN[function.id])
         elif isinstance(function, ast.Attribute) and function.attr in _METHODS:
             yield lambda: setattr(function, "attr", _METHODS[function.attr])
-    elif isinstance(node, ast.Name) and path.parts[0] == "studies" and isinstance(node.ctx, ast.Load):
+    elif (
+        isinstance(node, ast.Name) and path.parts[0] == "studies" and isinstance(node.ctx, ast.Load)
+    ):
         if _COLUMNS.get(node.id) in _names(path):
             yield lambda: setattr(node, "id", _COLUMNS[node.id])
     elif isinstance(node, ast.Attribute) and path.parts[0] == "studies" and node.attr in _COLUMNS:
         yield lambda: setattr(node, "attr", _COLUMNS[node.attr])
-    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "iloc":
+    elif (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "iloc"
+    ):
         if isinstance(node.slice, ast.Constant) and node.slice.value == 0:
             yield lambda: setattr(node, "slice", ast.UnaryOp(ast.USub(), ast.Constant(1)))
     elif isinstance(node, ast.Return) and isinstance(node.value, ast.BinOp) and not (
@@ -263,7 +290,10 @@ def _tried(chosen: Sequence[Mutant], folder: Path) -> tuple[list[str], int]:
         (folder / name).symlink_to(ROOT / name)
     survivors: list[str] = []
     late, usual = 0, 0.0
-    sys.path[:] = [str(folder), *(path for path in sys.path if path not in (str(ROOT), str(ROOT / "bench")))]
+    sys.path[:] = [
+        str(folder),
+        *(path for path in sys.path if path not in (str(ROOT), str(ROOT / "bench"))),
+    ]
     importers = _loaded(folder)
     for place, mutant in enumerate(chosen):
         tests = [test for name in tests_of(mutant.path) if (test := folder / TESTS / name).exists()]
@@ -303,7 +333,11 @@ def _loaded(folder: Path) -> dict[str, set[str]]:
             importlib.import_module(name)
     files = {
         ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in (*(folder / PACKAGE).rglob("*.py"), folder / TESTS / "__init__.py", folder / TESTS / "conftest.py")
+        for path in (
+            *(folder / PACKAGE).rglob("*.py"),
+            folder / TESTS / "__init__.py",
+            folder / TESTS / "conftest.py",
+        )
         if path.stem != "__main__"
     }
     importers: dict[str, set[str]] = {}
@@ -330,7 +364,9 @@ def _stale(path: Path, importers: dict[str, set[str]]) -> set[str]:
     return found - {str(PACKAGE)}
 
 
-def _outcome(folder: Path, tests: Sequence[Path], stale: set[str], limit: float | None) -> int | None:
+def _outcome(
+    folder: Path, tests: Sequence[Path], stale: set[str], limit: float | None
+) -> int | None:
     """Return the exit code of pytest in a separate process; None after ``limit`` CPU seconds or if it hangs."""
     child = os.fork()
     if not child:
@@ -374,7 +410,11 @@ def _run(folder: Path, tests: Sequence[Path], stale: set[str], limit: float | No
             with contextlib.suppress(AttributeError):
                 delattr(sys.modules.get(package), last)
         pytest = importlib.import_module("pytest")
-        code = int(pytest.main([*map(str, tests), "-x", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder)]))
+        code = int(
+            pytest.main(
+                [*map(str, tests), "-x", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder)]
+            )
+        )
     finally:
         os._exit(code)
 

@@ -20,7 +20,9 @@ def scores_per_turn(folder: Path):
         qrels = pytrec_eval.parse_qrel(file)
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.3"})
     frames = []
-    for name, path in zip(("original", "qr", "human"), sorted((folder / "runs").iterdir()), strict=True):
+    for name, path in zip(
+        ("original", "qr", "human"), sorted((folder / "runs").iterdir()), strict=True
+    ):
         with path.open() as file:
             scores = evaluator.evaluate(pytrec_eval.parse_run(file))
         frames.append(pd.DataFrame.from_dict(scores, orient="index")["ndcg_cut_3"].rename(name))
@@ -56,11 +58,15 @@ def pairs(folder: Path) -> None:
     from scipy.stats import ttest_rel
     from statsmodels.stats.multitest import multipletests
 
-    evaluator = ir_measures.evaluator([nDCG @ 3, P(rel=2) @ 1], list(ir_measures.read_trec_qrels(str(folder / "qrels.txt"))))
+    evaluator = ir_measures.evaluator(
+        [nDCG @ 3, P(rel=2) @ 1], list(ir_measures.read_trec_qrels(str(folder / "qrels.txt")))
+    )
     scores: dict[str, dict[str, dict[str, float]]] = {}
     for run in sorted((folder / "runs").iterdir()):
         for found in evaluator.iter_calc(ir_measures.read_trec_run(str(run))):
-            scores.setdefault(str(found.measure), {}).setdefault(run.stem, {})[found.query_id] = found.value
+            scores.setdefault(str(found.measure), {}).setdefault(run.stem, {})[found.query_id] = (
+                found.value
+            )
     for measure, runs in scores.items():
         turns = sorted(set().union(*runs.values()))
         rows = {name: [some.get(turn, 0) for turn in turns] for name, some in runs.items()}

@@ -34,7 +34,10 @@ def permutation(folder: Path, own: bool) -> None:
         from statsmodels.stats.multitest import multipletests
 
         options = {"permutation_type": "samples", "vectorized": True, "n_resamples": DRAWS}
-        p = [permutation_test((pair,), np.mean, rng=np.random.default_rng(0), **options).pvalue for pair in pairs]
+        p = [
+            permutation_test((pair,), np.mean, rng=np.random.default_rng(0), **options).pvalue
+            for pair in pairs
+        ]
         multipletests(p, method="holm")
     print(*p)
 
@@ -55,7 +58,12 @@ def bootstrap(folder: Path, own: bool) -> None:
         def tau(turns: np.ndarray) -> float:
             return kendalltau(first[:, turns].mean(axis=1), second[:, turns].mean(axis=1)).statistic
 
-        options = {"vectorized": False, "n_resamples": RESAMPLES, "method": "percentile", "confidence_level": 0.9}
+        options = {
+            "vectorized": False,
+            "n_resamples": RESAMPLES,
+            "method": "percentile",
+            "confidence_level": 0.9,
+        }
         drawn = bootstrap((np.arange(half),), tau, rng=np.random.default_rng(0), **options)
         print(tau(np.arange(half)), drawn.confidence_interval.low)
 
@@ -77,8 +85,12 @@ def jackknife(folder: Path, own: bool) -> None:
 
         for function in (pearsonr, spearmanr, kendalltau):
             value = function(x, y)[0]
-            z = np.arctanh([function(np.delete(x, turn), np.delete(y, turn))[0] for turn in range(turns)])
-            half = t.ppf(0.975, turns - 1) * np.sqrt((turns - 1) / turns * ((z - z.mean()) ** 2).sum())
+            z = np.arctanh(
+                [function(np.delete(x, turn), np.delete(y, turn))[0] for turn in range(turns)]
+            )
+            half = t.ppf(0.975, turns - 1) * np.sqrt(
+                (turns - 1) / turns * ((z - z.mean()) ** 2).sum()
+            )
             print(value, *np.tanh(np.arctanh(value) + half * np.array([-1, 1])))
 
 
@@ -101,13 +113,18 @@ def rouge(folder: Path, own: bool) -> None:
 
         scorer = RougeScorer(list(kinds), use_stemmer=True)
         scores = [scorer.score(target, one) for one, target in zip(qr, human, strict=True)]
-        print(*(np.mean([one[kind][part] for one in scores]) for kind in kinds for part in range(3)))
+        print(
+            *(np.mean([one[kind][part] for one in scores]) for kind in kinds for part in range(3))
+        )
 
 
 def bleu(folder: Path, own: bool) -> None:
     """Print BLEU of all lines and of groups of lines, as for the paraphrases of a turn."""
     qr, human = _pairs(folder)
-    places = [slice(0, len(qr)), *(slice(start, start + GROUP) for start in range(0, len(qr), GROUP))]
+    places = [
+        slice(0, len(qr)),
+        *(slice(start, start + GROUP) for start in range(0, len(qr), GROUP)),
+    ]
     if own:
         from robustcs.similarity.rouge_bleu import bleu, bleu_counts
 
@@ -116,10 +133,14 @@ def bleu(folder: Path, own: bool) -> None:
     else:
         from sacrebleu import corpus_bleu
 
-        scores = [corpus_bleu(qr[place], [human[place]], smooth_method="none").score for place in places]
+        scores = [
+            corpus_bleu(qr[place], [human[place]], smooth_method="none").score for place in places
+        ]
     print(*scores)
 
 
 if __name__ == "__main__":
     part, who, folder = sys.argv[1:]
-    {one.__name__: one for one in (permutation, bootstrap, jackknife, rouge, bleu)}[part](Path(folder), who == "robustcs")
+    {one.__name__: one for one in (permutation, bootstrap, jackknife, rouge, bleu)}[part](
+        Path(folder), who == "robustcs"
+    )

@@ -54,27 +54,43 @@ def main() -> None:
     """Print the cost and size of the reports, and the time until the large page appears."""
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared" / "data"
     print(f"{machine()}\n")
-    print("| | wall s | CPU s | scaled | aim | peak MB | page MB | PDF MB |\n|---|--:|--:|--:|--:|--:|--:|--:|")
+    print(
+        "| | wall s | CPU s | scaled | aim | peak MB | page MB | PDF MB |\n|---|--:|--:|--:|--:|--:|--:|--:|"
+    )
     with TemporaryDirectory() as cache, TemporaryDirectory() as name:
         report, folder = partial(_report, environment(Path(cache))), Path(name)
-        (folder / "robustcs.toml").write_text(CONFIG.format(data.resolve() / "cast2019"), encoding="utf-8")
-        run_once([sys.executable, str(ROOT / "cli.py"), "demo", "--output", str(folder / "demo")], environment(Path(cache)))
+        (folder / "robustcs.toml").write_text(
+            CONFIG.format(data.resolve() / "cast2019"), encoding="utf-8"
+        )
+        run_once(
+            [sys.executable, str(ROOT / "cli.py"), "demo", "--output", str(folder / "demo")],
+            environment(Path(cache)),
+        )
         report("CAsT 2019, five rewriters", 8, folder)
         for judged in (1.0, 0.1):
             large = folder / f"judged-{judged:g}"
             large.mkdir()
             _make(large, judged)
-            report(f"{CONVERSATIONS * TURNS:,} turns, {judged:.0%} of the passages judged", 40, large)
+            report(
+                f"{CONVERSATIONS * TURNS:,} turns, {judged:.0%} of the passages judged", 40, large
+            )
         report("demo", 12, folder, "demo")
         _open(folder / "judged-1" / "made" / "report.html")
 
 
-def _report(given: Mapping[str, str], label: str, aim: float, folder: Path, command: str = "report") -> None:
+def _report(
+    given: Mapping[str, str], label: str, aim: float, folder: Path, command: str = "report"
+) -> None:
     """Print the cost of a report; ``aim``: CPU seconds on a machine that imports scipy.stats in :data:`SCIPY` CPU seconds."""
     config = [] if command == "demo" else ["--config", str(folder / "robustcs.toml")]
     made = folder / "made" if config else folder / "new-demo"
-    scipy = statistics.median(run_once([sys.executable, "-c", "import scipy.stats"], given)[0].cpu for _ in range(OPENINGS))
-    cost, _ = run_once([sys.executable, str(ROOT / "cli.py"), command, *config, "--output", str(made)], given)
+    scipy = statistics.median(
+        run_once([sys.executable, "-c", "import scipy.stats"], given)[0].cpu
+        for _ in range(OPENINGS)
+    )
+    cost, _ = run_once(
+        [sys.executable, str(ROOT / "cli.py"), command, *config, "--output", str(made)], given
+    )
     page, pdf = (made.joinpath(f"report.{kind}").stat().st_size / 1e6 for kind in ("html", "pdf"))
     times = f"{cost.cpu:.2f} | {cost.cpu * SCIPY / scipy:.1f} | {aim:g}"
     print(f"| {label} | {cost.wall:.1f} | {times} | {cost.memory:.0f} | {page:.2f} | {pdf:.2f} |")
@@ -83,8 +99,13 @@ def _report(given: Mapping[str, str], label: str, aim: float, folder: Path, comm
 def _make(folder: Path, judged: float) -> None:
     """Write texts of ten words out of 20,000, runs of ten passages out of two million, and judge the share ``judged``."""
     chance = random.Random(16)
-    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 9))) for _ in range(20_000)]
-    turns = [f"{topic}_{depth}" for topic in range(1, CONVERSATIONS + 1) for depth in range(1, TURNS + 1)]
+    words = [
+        "".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 9)))
+        for _ in range(20_000)
+    ]
+    turns = [
+        f"{topic}_{depth}" for topic in range(1, CONVERSATIONS + 1) for depth in range(1, TURNS + 1)
+    ]
     lines = []
     files = {name: (folder / f"{name}.trec").open("w") for name in ("original", "qr", "human")}
     texts = {name: (folder / f"{name}.tsv").open("w") for name in files}
@@ -94,7 +115,10 @@ def _make(folder: Path, judged: float) -> None:
         lines += [f"{turn} 0 {passage} {chance.choice((0, 0, 1, 2, 3))}\n" for passage in graded]
         for name, file in files.items():
             passages = chance.sample(pool, DEPTH)
-            file.writelines(f"{turn} Q0 {one} {rank + 1} {DEPTH - rank} {name}\n" for rank, one in enumerate(passages))
+            file.writelines(
+                f"{turn} Q0 {one} {rank + 1} {DEPTH - rank} {name}\n"
+                for rank, one in enumerate(passages)
+            )
             texts[name].write(f"{turn}\t{' '.join(chance.choices(words, k=10))}\n")
     for one in (*files.values(), *texts.values()):
         one.close()
@@ -110,7 +134,11 @@ def _open(page: Path) -> None:
         print("\nplaywright is not installed: the large page was not opened")
         return
 
-    browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
+    browser = next(
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    )
     paints, ready = [], []
     with sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
@@ -123,7 +151,9 @@ def _open(page: Path) -> None:
             tab.close()
         started.close()
     first, whole = statistics.median(paints) / 1000, statistics.median(ready) / 1000
-    print(f"\nfirst contentful paint {first:.2f} s, turns ready {whole:.2f} s (medians of {OPENINGS}, headless Chromium)")
+    print(
+        f"\nfirst contentful paint {first:.2f} s, turns ready {whole:.2f} s (medians of {OPENINGS}, headless Chromium)"
+    )
 
 
 if __name__ == "__main__":

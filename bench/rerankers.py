@@ -68,7 +68,9 @@ def save(folder: Path, build: Callable[[], Any]) -> None:
     torch.manual_seed(0)
     build().save_pretrained(folder)
     words = [*SPECIAL, *(f"w{number}" for number in range(VOCABULARY - len(SPECIAL)))]
-    fast = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token="[UNK]"))
+    fast = Tokenizer(
+        models.WordLevel({word: place for place, word in enumerate(words)}, unk_token="[UNK]")
+    )
     fast.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     fast.post_processor = processors.TemplateProcessing(
         single="$A", pair="$A [SEP] $B:1 [SEP]:1", special_tokens=[("[SEP]", 2)]
@@ -100,7 +102,9 @@ def main() -> None:
     device = given.device
     clock = time.perf_counter if device == "cuda" else time.process_time
     some, asked = pairs(given.pairs), STUDY[0] * STUDY[1] * STUDY[2]
-    print(f"{machine()} · torch {torch.__version__} on {device}, {given.threads} thread(s), {given.pairs} pairs\n")
+    print(
+        f"{machine()} · torch {torch.__version__} on {device}, {given.threads} thread(s), {given.pairs} pairs\n"
+    )
     head = f"{STUDY[0]} passages × {STUDY[1]} turns × {STUDY[2]} systems ({asked:,} pairs)"
     print(f"| shape | batch | pairs per second | {head} |\n|---|--:|--:|--:|")
     for name, build in SHAPES.items():
@@ -118,7 +122,9 @@ def main() -> None:
                     taken.append(clock() - started)
                 threads = 1 if device == "cuda" else given.threads
                 rate = len(some) * threads / statistics.median(taken)
-                print(f"| {name} | {batch} | {rate:.1f} | {asked / rate / 3600:.1f} h |", flush=True)
+                print(
+                    f"| {name} | {batch} | {rate:.1f} | {asked / rate / 3600:.1f} h |", flush=True
+                )
 
 
 if __name__ == "__main__":

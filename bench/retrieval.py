@@ -109,7 +109,11 @@ def index(folder: Path, collection: Path, repeats: int) -> Timed:
         for made in (folder / "alone", folder / "index"):
             shutil.rmtree(made, ignore_errors=True)
         alone.append(seconds(lambda: subprocess.run(command, check=True, capture_output=True)))
-        ours.append(seconds(lambda: build_index(collection, folder / "index", "2g", 1, no_bar, lambda _: None)))
+        ours.append(
+            seconds(
+                lambda: build_index(collection, folder / "index", "2g", 1, no_bar, lambda _: None)
+            )
+        )
     return Timed("index", statistics.median(alone), statistics.median(ours))
 
 
@@ -118,7 +122,9 @@ def search(folder: Path, texts: Path, repeats: int) -> list[Timed]:
 
     A first search warms up Java and the file cache for both.
     """
-    settings = RetrievalSettings(folder / "index", folder=folder / "runs", store=folder / "store.sqlite", depth=DEPTH)
+    settings = RetrievalSettings(
+        folder / "index", folder=folder / "runs", store=folder / "store.sqlite", depth=DEPTH
+    )
     questions = dict(line.split("\t") for line in texts.read_text().splitlines())
     start("2g")
     searcher = Searcher(index_state(settings.index), settings, 1)

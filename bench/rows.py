@@ -71,14 +71,19 @@ def trec_eval(folder: Path) -> str | None:
         return None
     # the Makefile knows the files of its version; without -O3 it would be a debug build
     shutil.copytree(source, folder / "source")
-    subprocess.run(["make", "--silent", "-C", str(folder / "source"), "CC=cc -O3", "trec_eval"], check=True)
+    subprocess.run(
+        ["make", "--silent", "-C", str(folder / "source"), "CC=cc -O3", "trec_eval"], check=True
+    )
     return str(folder / "source" / "trec_eval")
 
 
 def absent(tool: str) -> bool:
     """Return whether a Python package that the tool needs is missing."""
     package = NEEDS.get(tool, tool)
-    return package in {"pytrec_eval", "ir_measures", "ranx", "trectools", "pyarrow"} and find_spec(package) is None
+    return (
+        package in {"pytrec_eval", "ir_measures", "ranx", "trectools", "pyarrow"}
+        and find_spec(package) is None
+    )
 
 
 def _runs(folder: Path) -> list[str]:
@@ -101,17 +106,28 @@ def _evaluation(folder: Path, c: str | None) -> Commands:
 
 def _once_compiled(folder: Path, c: str | None) -> Commands:
     """Return the same commands with ranx only once, since compiling takes a small part of the largest rows."""
-    return {tool: command for tool, command in _evaluation(folder, c).items() if tool != "ranx, warm"}
+    return {
+        tool: command for tool, command in _evaluation(folder, c).items() if tool != "ranx, warm"
+    }
 
 
 def _means(tool: str, output: str) -> Numbers:
     if tool == "robustcs":
-        values = {(row["system"], row["metric"]): float(row["value"]) for row in csv.DictReader(StringIO(output))}
-        return [values[system, measure] for system in sorted({system for system, _ in values}) for measure in MEASURES]
+        values = {
+            (row["system"], row["metric"]): float(row["value"])
+            for row in csv.DictReader(StringIO(output))
+        }
+        return [
+            values[system, measure]
+            for system in sorted({system for system, _ in values})
+            for measure in MEASURES
+        ]
     if tool != "trec_eval":
         return [float(cell) for cell in output.split()]
     cells = [line.split() for line in output.splitlines()]
-    by_measure = [[float(value) for name, _, value in cells if name == measure] for measure in MEASURES]
+    by_measure = [
+        [float(value) for name, _, value in cells if name == measure] for measure in MEASURES
+    ]
     return [mean for run in zip(*by_measure, strict=True) for mean in run]
 
 
@@ -126,13 +142,24 @@ def _study(name: str, table: str, **asked: Sequence[str]) -> Callable[[Path, str
         inputs = {"qrels": [str(folder / "qrels.txt")], **dict(runs), **asked}
         given = [*CLI, name, "--config", os.devnull, "--format", "csv" if table else "json"]
         given += ["--table", table] if table else []
-        given += [part for option, values in inputs.items() for value in values for part in (f"--{option}", value)]
+        given += [
+            part
+            for option, values in inputs.items()
+            for value in values
+            for part in (f"--{option}", value)
+        ]
         shown = f"found.to_csv(table={table!r})" if table else "found.to_json()"
-        keywords = {option: values if option in asked else values[0] for option, values in inputs.items()}
+        keywords = {
+            option: values if option in asked else values[0] for option, values in inputs.items()
+        }
         called = f"import robustcs\nfound = robustcs.{name}(**{keywords})\nprint({shown})"
         study = {"breakdown": "bins", "sweep": "sweep", "evaluate": "pairs"}[name]
         notebook = [sys.executable, str(HERE / "notebook.py"), study, str(folder)]
-        return {"robustcs": given, "robustcs, function": [sys.executable, "-c", called], "notebook": notebook}
+        return {
+            "robustcs": given,
+            "robustcs, function": [sys.executable, "-c", called],
+            "notebook": notebook,
+        }
 
     return commands
 
@@ -142,8 +169,12 @@ def _bins(tool: str, output: str) -> Numbers:
         rows = [line.split() for line in output.splitlines()]
     else:
         names = ("threshold", "original", "qr", "human", "count")
-        rows = [[row[name].lstrip(">=") for name in names] for row in csv.DictReader(StringIO(output))]
-    return [float(cell) for row in sorted([float(cell) for cell in row] for row in rows) for cell in row]
+        rows = [
+            [row[name].lstrip(">=") for name in names] for row in csv.DictReader(StringIO(output))
+        ]
+    return [
+        float(cell) for row in sorted([float(cell) for cell in row] for row in rows) for cell in row
+    ]
 
 
 def _run_means(tool: str, output: str) -> Numbers:
@@ -154,7 +185,10 @@ def _run_means(tool: str, output: str) -> Numbers:
 
 def _part(name: str) -> Callable[[Path, str | None], Commands]:
     def commands(folder: Path, _: str | None) -> Commands:
-        return {who: [sys.executable, str(HERE / "parts.py"), name, who, str(folder)] for who in ("robustcs", "package")}
+        return {
+            who: [sys.executable, str(HERE / "parts.py"), name, who, str(folder)]
+            for who in ("robustcs", "package")
+        }
 
     return commands
 
@@ -171,14 +205,32 @@ def _turns(number: int, repeats: int) -> Row:
     label = f"{number} × 1000" if number > 1 else "one turn × 1000"
     made, growth = f"made 1 {number} 1000", ("turns", number)
     commands = _once_compiled if number > 2000 else _evaluation
-    return Row(label, made, "made 1 3 20", commands, _means, large=number >= 500, repeats=repeats, growth=growth)
+    return Row(
+        label,
+        made,
+        "made 1 3 20",
+        commands,
+        _means,
+        large=number >= 500,
+        repeats=repeats,
+        growth=growth,
+    )
 
 
 def _many(number: int, repeats: int) -> Row:
     label = f"{number} run{'s' * (number > 1)} × 208 × 1000"
     made, growth = f"made {number} 208 1000", ("runs", number)
     commands = _once_compiled if number > 10 else _evaluation
-    return Row(label, made, "made 2 3 20", commands, _means, large=number >= 10, repeats=repeats, growth=growth)
+    return Row(
+        label,
+        made,
+        "made 2 3 20",
+        commands,
+        _means,
+        large=number >= 10,
+        repeats=repeats,
+        growth=growth,
+    )
 
 
 _BINS = _study("breakdown", "bins", metric=["ndcg_cut_3"], threshold=[">0", ">=0.5", ">=1"])

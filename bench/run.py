@@ -89,9 +89,13 @@ def measured(
     for tool in costs.keys() - set(always):
         theirs = row.read(tool, outputs[tool])
         both = zip(ours, theirs, strict=False)
-        same = len(ours) == len(theirs) and all(isclose(*two, abs_tol=1.01 * row.within) for two in both)
+        same = len(ours) == len(theirs) and all(
+            isclose(*two, abs_tol=1.01 * row.within) for two in both
+        )
         if not same and tool in ALIKE:
-            raise SystemExit(f"{row.label}: {tool} prints other numbers: {list(theirs)[:9]}, robustcs {list(ours)[:9]}")
+            raise SystemExit(
+                f"{row.label}: {tool} prints other numbers: {list(theirs)[:9]}, robustcs {list(ours)[:9]}"
+            )
         if not same:
             told[tool] = OTHER
     return {
@@ -99,7 +103,8 @@ def measured(
         "load": round((load + os.getloadavg()[0]) / 2, 1),
         "with": f"{machine()}, {versions(c)}",
         "costs": {tool: [round(part, 3) for part in cost] for tool, cost in (costs | kept).items()},
-        "told": {tool: before["told"][tool] for tool in kept if before and tool in before["told"]} | told,
+        "told": {tool: before["told"][tool] for tool in kept if before and tool in before["told"]}
+        | told,
         "earlier": sorted(kept),
     }
 
@@ -121,7 +126,10 @@ def versions(c: str | None) -> str:
 
 def table(results: Mapping[str, Any]) -> list[str]:
     """Return the table, one line per tool. The relative costs divide by robustcs: 2.00 means twice the cost."""
-    lines = [f"{line}." for line in dict.fromkeys(results[name]["with"] for name in ROWS if name in results)]
+    lines = [
+        f"{line}."
+        for line in dict.fromkeys(results[name]["with"] for name in ROWS if name in results)
+    ]
     lines += [
         "",
         "| row | tool | wall s | CPU s | peak MB | wall | CPU | memory | rounds | load |",
@@ -133,7 +141,9 @@ def table(results: Mapping[str, Any]) -> list[str]:
         how = f"{found['repeats']} | {found['load']:.1f}"
         for tool, costs in found["costs"].items():
             cost = Cost(*costs)
-            relative = " | ".join(f"{theirs / max(own, 1e-3):.2f}" for theirs, own in zip(cost, ours, strict=True))
+            relative = " | ".join(
+                f"{theirs / max(own, 1e-3):.2f}" for theirs, own in zip(cost, ours, strict=True)
+            )
             mark = " ¹" * (tool in found["told"]) + " ²" * (tool in found["earlier"])
             took = f"{cost.wall:.2f} | {cost.cpu:.2f} | {cost.memory:.0f}"
             lines.append(f"| {label} | {tool}{mark} | {took} | {relative} | {how} |")
@@ -142,7 +152,10 @@ def table(results: Mapping[str, Any]) -> list[str]:
     if any(why == OTHER for _, why in told):
         lines += ["", "¹ Prints other means than trec_eval, because it orders ties differently."]
     if any(found["earlier"] for found in results.values()):
-        lines += ["", f"² Takes more than {LONG:.0f} s, or its tool does or was missing: measured earlier than the others."]
+        lines += [
+            "",
+            f"² Takes more than {LONG:.0f} s, or its tool does or was missing: measured earlier than the others.",
+        ]
     for tool, why in sorted(told):
         lines += ["", f"Without {tool}: {why}."] if why != OTHER else []
     return lines
@@ -155,7 +168,11 @@ def _ours(costs: Mapping[str, Sequence[float]], name: str = "robustcs") -> Cost:
 
 def aims(results: Mapping[str, Any]) -> list[str]:
     """Return the table of aims that these rows can show, met or not met, with the rows that miss them."""
-    costs = {name: {tool: Cost(*cost) for tool, cost in results[name]["costs"].items()} for name in ROWS if name in results}
+    costs = {
+        name: {tool: Cost(*cost) for tool, cost in results[name]["costs"].items()}
+        for name in ROWS
+        if name in results
+    }
     lines = ["| aim | | missed by |", "|---|---|---|"]
 
     def line(aim: str, compared: Iterable[tuple[float, str, str]]) -> None:
@@ -164,27 +181,44 @@ def aims(results: Mapping[str, Any]) -> list[str]:
             behind = [f"{where}: {what}" for share, where, what in compared if share > 1]
             lines.append(f"| {aim} | {'not met' if behind else 'met'} | {'; '.join(behind)} |")
 
-    def against(field: str, tools: Callable[[str], bool], rows: Iterable[str]) -> Iterator[tuple[float, str, str]]:
+    def against(
+        field: str, tools: Callable[[str], bool], rows: Iterable[str]
+    ) -> Iterator[tuple[float, str, str]]:
         for name in rows:
             ours = getattr(_ours(costs[name]), field)
             for tool, cost in costs[name].items():
                 # wall times from different hours are not comparable
                 if tools(tool) and not (field == "wall" and tool in results[name]["earlier"]):
                     theirs = getattr(cost, field)
-                    yield ours / max(theirs, 1e-3), ROWS[name].label, f"robustcs {ours:.3g}, {tool} {theirs:.3g}"
+                    yield (
+                        ours / max(theirs, 1e-3),
+                        ROWS[name].label,
+                        f"robustcs {ours:.3g}, {tool} {theirs:.3g}",
+                    )
 
     for field, what in (("cpu", "CPU time"), ("memory", "memory"), ("wall", "wall time")):
-        compared = against(field, lambda tool: tool not in ("robustcs", FUNCTION, "trec_eval", *LIMITS), costs)
+        compared = against(
+            field, lambda tool: tool not in ("robustcs", FUNCTION, "trec_eval", *LIMITS), costs
+        )
         line(f"less {what} than every Python tool, in every row", compared)
     large = [name for name in costs if ROWS[name].large]
     for field, what in (("cpu", "CPU time"), ("memory", "memory")):
-        line(f"less {what} than trec_eval in C, from 500 × 1000 on", against(field, lambda tool: tool == "trec_eval", large))
+        line(
+            f"less {what} than trec_eval in C, from 500 × 1000 on",
+            against(field, lambda tool: tool == "trec_eval", large),
+        )
     for aim, limit, most in (
-        ("an evaluation within 1.5 times the CPU time of reading the columns alone", "columns", 1.5),
+        (
+            "an evaluation within 1.5 times the CPU time of reading the columns alone",
+            "columns",
+            1.5,
+        ),
         ("`robustcs --help` within 3 times the CPU time of `import click`", "import click", 3),
     ):
         rows = [
-            (_ours(found, FUNCTION).cpu / found[limit].cpu, ROWS[name].label) for name, found in costs.items() if limit in found
+            (_ours(found, FUNCTION).cpu / found[limit].cpu, ROWS[name].label)
+            for name, found in costs.items()
+            if limit in found
         ]
         line(aim, [(times / most, label, f"{times:.2f} times") for times, label in rows])
     for name, most, limit, tool in (
@@ -212,10 +246,23 @@ def aims(results: Mapping[str, Any]) -> list[str]:
 def main() -> None:
     """Measure, print, and save with --write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rows", nargs="*", choices=(*ROWS, []), default=list(ROWS), metavar="NAME", help=", ".join(ROWS))
-    parser.add_argument("--repeats", type=int, help="rounds per row (default: 1 to 7, fewer for large rows)")
-    parser.add_argument("--quick", action="store_true", help="reuse saved results of tools that took more than 20 s")
-    parser.add_argument("--write", action="store_true", help="save the results, and write tables and figures")
+    parser.add_argument(
+        "--rows",
+        nargs="*",
+        choices=(*ROWS, []),
+        default=list(ROWS),
+        metavar="NAME",
+        help=", ".join(ROWS),
+    )
+    parser.add_argument(
+        "--repeats", type=int, help="rounds per row (default: 1 to 7, fewer for large rows)"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="reuse saved results of tools that took more than 20 s"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="save the results, and write tables and figures"
+    )
     options = parser.parse_args()
     results: dict[str, Any] = {}
     kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
@@ -224,11 +271,17 @@ def main() -> None:
         for name in options.rows:
             row = ROWS[name]
             before = kept.get(name) if options.quick else None
-            results[name] = measured(row, options.repeats or row.repeats, c, Path(cache), started, before=before)
-            print("\n".join(table({name: results[name]})[1 if len(results) > 1 else 0 :]), flush=True)
+            results[name] = measured(
+                row, options.repeats or row.repeats, c, Path(cache), started, before=before
+            )
+            print(
+                "\n".join(table({name: results[name]})[1 if len(results) > 1 else 0 :]), flush=True
+            )
             if options.write:
                 kept[name] = results[name]
-                RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+                RESULTS.write_text(
+                    json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+                )
     if results:
         print("\n".join(["", *aims(results)]))
     if options.write:

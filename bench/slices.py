@@ -81,53 +81,79 @@ def read(data: Path, name: str) -> Sliced:
     return Sliced(some, slicings, rules_of(slicings, some.units))
 
 
-def shuffled(scores: np.ndarray, units: Units, how: str, generator: np.random.Generator) -> np.ndarray:
+def shuffled(
+    scores: np.ndarray, units: Units, how: str, generator: np.random.Generator
+) -> np.ndarray:
     """Return ``scores`` [T] moved to other ``turns``, or to other ``conversations`` in the same order, repeated as needed."""
     if how == "turns":
         return generator.permutation(scores)
     moved = np.empty_like(scores)
     own = [np.flatnonzero(units.codes == code) for code in range(units.count)]
     for code, other in enumerate(generator.permutation(units.count)):
-        moved[own[code]] = np.resize(np.roll(scores[own[other]], int(generator.integers(len(own[other])))), len(own[code]))
+        moved[own[code]] = np.resize(
+            np.roll(scores[own[other]], int(generator.integers(len(own[other])))), len(own[code])
+        )
     return moved
 
 
-def false_finds(sliced: Sliced, measure: str, how: str, trials: int, generator: np.random.Generator) -> np.ndarray:
+def false_finds(
+    sliced: Sliced, measure: str, how: str, trials: int, generator: np.random.Generator
+) -> np.ndarray:
     """Return [2]: trials with any find, and trials."""
     table = sliced.some.scores[measure]
     found = 0
     for _ in range(trials):
         values = shuffled(table[generator.integers(len(table))], sliced.some.units, how, generator)
-        found += bool(find_slices(values, [sliced.rules], sliced.some.units, int(generator.integers(2**31)), DRAWS))
+        found += bool(
+            find_slices(
+                values, [sliced.rules], sliced.some.units, int(generator.integers(2**31)), DRAWS
+            )
+        )
     return np.array([found, trials])
 
 
-def planted(sliced: Sliced, measure: str, how: str, trials: int, generator: np.random.Generator) -> np.ndarray:
+def planted(
+    sliced: Sliced, measure: str, how: str, trials: int, generator: np.random.Generator
+) -> np.ndarray:
     """Return [3]: planted slices found, planted slices with any find, and all planted slices."""
     table, units = sliced.some.scores[measure], sliced.some.units
     large = [rule for rule in sliced.rules if _is_planted(rule, units)]
     counts = np.zeros(3)
     for _ in range(trials):
         rule = large[generator.integers(len(large))]
-        values = shuffled(table[generator.integers(len(table))], units, how, generator) - LOWER * rule.mask
+        values = (
+            shuffled(table[generator.integers(len(table))], units, how, generator)
+            - LOWER * rule.mask
+        )
         finds = find_slices(values, [sliced.rules], units, int(generator.integers(2**31)), DRAWS)
         masks = {str(other): other.mask for other in sliced.rules}
-        shares = [(masks[one.rule] & rule.mask).sum() / (masks[one.rule] | rule.mask).sum() for one in finds]
+        shares = [
+            (masks[one.rule] & rule.mask).sum() / (masks[one.rule] | rule.mask).sum()
+            for one in finds
+        ]
         counts += [max(shares, default=0) >= SHARED, bool(finds), 1]
     return counts
 
 
 def _is_planted(rule: Rule, units: Units) -> bool:
-    return bool(LEAST_TURNS <= rule.mask.mean() <= 0.5) and len(np.unique(units.codes[rule.mask])) >= LEAST_UNITS
+    return (
+        bool(LEAST_TURNS <= rule.mask.mean() <= 0.5)
+        and len(np.unique(units.codes[rule.mask])) >= LEAST_UNITS
+    )
 
 
-def coverage(sliced: Sliced, measure: str, units: int, trials: int, generator: np.random.Generator) -> np.ndarray:
+def coverage(
+    sliced: Sliced, measure: str, units: int, trials: int, generator: np.random.Generator
+) -> np.ndarray:
     """Return [4]: covering intervals and intervals, for means and for differences, over the slices of all slicings."""
     some = sliced.some
     values = some.scores[measure][-1]
     own = [np.flatnonzero(some.units.codes == code) for code in range(some.units.count)]
     bounds = (0.0, 1.0)
-    truth = [(one.own.value, one.contrast.difference) for one in slices_of([values], sliced.slicings, some.units, 0)[0]]
+    truth = [
+        (one.own.value, one.contrast.difference)
+        for one in slices_of([values], sliced.slicings, some.units, 0)[0]
+    ]
     counts = np.zeros(4)
     for _ in range(trials):
         drawn = generator.integers(some.units.count, size=units)
@@ -137,7 +163,9 @@ def coverage(sliced: Sliced, measure: str, units: int, trials: int, generator: n
         seed = int(generator.integers(2**31))
         again = Units("conversation", codes, tuple(map(str, range(units))))
         for one, (mean, difference) in zip(
-            slices_of([values[rows]], taken, again, seed, bounds=bounds, draws=DRAWS)[0], truth, strict=True
+            slices_of([values[rows]], taken, again, seed, bounds=bounds, draws=DRAWS)[0],
+            truth,
+            strict=True,
         ):
             own_, found = one.own, one.contrast
             counts += [own_.low <= mean <= own_.high, own_.low == own_.low,
@@ -145,17 +173,27 @@ def coverage(sliced: Sliced, measure: str, units: int, trials: int, generator: n
     return counts
 
 
-def level(sliced: Sliced, measure: str, how: str, trials: int, generator: np.random.Generator) -> np.ndarray:
+def level(
+    sliced: Sliced, measure: str, how: str, trials: int, generator: np.random.Generator
+) -> np.ndarray:
     """Return [4]: counts of p ≤ 0.05, of p ≤ 0.01 and of tests on shuffled scores, and trials with any adjusted p ≤ 0.05."""
     table = sliced.some.scores[measure]
     counts = np.zeros(4)
     for _ in range(trials):
         values = shuffled(table[generator.integers(len(table))], sliced.some.units, how, generator)
         seed = int(generator.integers(2**31))
-        contrasts = [one.contrast for one in slices_of([values], sliced.slicings, sliced.some.units, seed, draws=DRAWS)[0]]
+        contrasts = [
+            one.contrast
+            for one in slices_of([values], sliced.slicings, sliced.some.units, seed, draws=DRAWS)[0]
+        ]
         p = np.array([one.p for one in contrasts if one.p == one.p])
         corrected = [one.p_corrected for one in contrasts if one.p_corrected == one.p_corrected]
-        counts += [(p <= 0.05).sum(), (p <= 0.01).sum(), len(p), min(corrected, default=1.0) <= 0.05]
+        counts += [
+            (p <= 0.05).sum(),
+            (p <= 0.01).sum(),
+            len(p),
+            min(corrected, default=1.0) <= 0.05,
+        ]
     return counts
 
 
@@ -177,11 +215,15 @@ def work(job: tuple[Path, Task]) -> tuple[tuple[str, str, str], np.ndarray]:
     data, (what, name, cell, start, trials) = job
     sliced = read(data, name)
     measure, _, how = cell.partition(" ")
-    generator = np.random.default_rng([len(what), COLLECTIONS.index(name), MEASURES.index(measure), start, len(how)])
+    generator = np.random.default_rng(
+        [len(what), COLLECTIONS.index(name), MEASURES.index(measure), start, len(how)]
+    )
     if what == "coverage":
         counts = coverage(sliced, measure, int(how), trials, generator)
     else:
-        counts = {"false": false_finds, "planted": planted, "level": level}[what](sliced, measure, how, trials, generator)
+        counts = {"false": false_finds, "planted": planted, "level": level}[what](
+            sliced, measure, how, trials, generator
+        )
         if what == "level":
             counts = np.append(counts, trials)
     return (what, name, cell), counts
@@ -210,14 +252,19 @@ def search_table(found: dict[tuple[str, str, str], np.ndarray], data: Path) -> l
                 false, trials = found["false", name, f"{measure} {how}"]
                 hits, _, all_ = found["planted", name, f"{measure} {how}"]
                 rules = len(read(data, name).rules)
-                lines.append(f"| {name} | {measure} | {rules} | {how} | {100 * false / trials:.1f} | {100 * hits / all_:.1f} |")
+                lines.append(
+                    f"| {name} | {measure} | {rules} | {how} | {100 * false / trials:.1f} | {100 * hits / all_:.1f} |"
+                )
     return lines
 
 
 def interval_table(found: dict[tuple[str, str, str], np.ndarray]) -> list[str]:
     """Return the Markdown table of coverage of means and differences."""
     cells = " | ".join(map(str, UNITS))
-    lines = [f"| estimate | collection | measure | {cells} |", "|---|---|---|" + "---|" * len(UNITS)]
+    lines = [
+        f"| estimate | collection | measure | {cells} |",
+        "|---|---|---|" + "---|" * len(UNITS),
+    ]
     for place, what in ((0, "mean of a slice"), (2, "slice − rest")):
         for name in COLLECTIONS:
             for measure in MEASURES:
@@ -249,14 +296,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trials", type=int, default=1000, help="trials of every cell")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")),
+    )
     parser.add_argument("--print", action="store_true", help="do not write docs/slices.md")
     options = parser.parse_args()
     start = time.monotonic()
     found = simulate(options.data, options.trials, options.jobs)
     minutes = (time.monotonic() - start) / 60
-    print(f"\n{options.trials} trials per cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
-    tables = {"search": search_table(found, options.data), "intervals": interval_table(found), "tests": test_table(found)}
+    print(
+        f"\n{options.trials} trials per cell, {minutes:.1f} minutes with {options.jobs} processes",
+        file=sys.stderr,
+    )
+    tables = {
+        "search": search_table(found, options.data),
+        "intervals": interval_table(found),
+        "tests": test_table(found),
+    }
     for name, lines in tables.items():
         print("\n".join(lines), end="\n\n")
         if not options.print:

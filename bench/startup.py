@@ -29,7 +29,13 @@ def cpu(code: str, repeats: int) -> float:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     for _ in range(repeats):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT / "fixtures", env=environment, capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT / "fixtures",
+            env=environment,
+            capture_output=True,
+            check=True,
+        )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(found)
@@ -38,7 +44,10 @@ def cpu(code: str, repeats: int) -> float:
 def factors(repeats: int = 5) -> dict[str, float]:
     """Return command line → CPU time in units of ``import numpy``."""
     unit = cpu("import numpy", repeats)
-    return {line: cpu(f"from robustcs.cli.main import run; run({line.split()!r})", repeats) / unit for line in MOST}
+    return {
+        line: cpu(f"from robustcs.cli.main import run; run({line.split()!r})", repeats) / unit
+        for line in MOST
+    }
 
 
 if __name__ == "__main__":

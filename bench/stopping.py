@@ -94,7 +94,9 @@ def replay(job: tuple[str, int, int, str, int, Path]) -> tuple[str, str, Replay]
     }
     now = orders(asked, left, drawn)
     queues = {work: np.argsort(key, kind="stable") for work, key in works.items()}
-    needed, _ = judgments_needed(asked, now, model, effects, left, drawn, queues["expected influence"])
+    needed, _ = judgments_needed(
+        asked, now, model, effects, left, drawn, queues["expected influence"]
+    )
     proven, certain, right = {}, {}, {}
     for work, queue in queues.items():
         known = left.copy()
@@ -102,7 +104,11 @@ def replay(job: tuple[str, int, int, str, int, Path]) -> tuple[str, str, Replay]
         for done in looks.tolist():
             known[model.pairs[queue[:done]]] = grades[model.pairs[queue[:done]]]
             open_ = work not in certain
-            [order] = orders(asked, known, relearned(asked, known, codes.tolist(), seed, drawn, work) if open_ else None)
+            [order] = orders(
+                asked,
+                known,
+                relearned(asked, known, codes.tolist(), seed, drawn, work) if open_ else None,
+            )
             if open_ and order.state != "open":
                 certain[work] = done
                 says = order.difference if order.state == "proven" else order.expected
@@ -114,7 +120,9 @@ def replay(job: tuple[str, int, int, str, int, Path]) -> tuple[str, str, Replay]
     return name, way, Replay(len(holes), proven, certain, right, forecast)
 
 
-def relearned(asked: Contest, known: Grades, groups: list[int], seed: int, drawn: Grades, work: str) -> Grades:
+def relearned(
+    asked: Contest, known: Grades, groups: list[int], seed: int, drawn: Grades, work: str
+) -> Grades:
     """Return the draws with the known grades; for expected influence from a refitted model, as in ``judge --with``."""
     if work == "expected influence":
         model = fit_hole_model(asked.pool, known, TOP, groups, seed)
@@ -129,10 +137,15 @@ def jobs(data: Path) -> list[tuple[str, int, int, str, int, Path]]:
     for name in NAMES:
         pool, grades, _ = truth(name, data)
         means = pool.score(grades[None], (MEASURE,), POLICY)[0, :, 0].mean(axis=-1)
-        pairs = sorted(combinations(range(len(means)), 2), key=lambda pair: abs(means[pair[0]] - means[pair[1]]))[:PAIRS]
+        pairs = sorted(
+            combinations(range(len(means)), 2),
+            key=lambda pair: abs(means[pair[0]] - means[pair[1]]),
+        )[:PAIRS]
         for way in WAYS:
             times = PAIRS if way == WAYS[0] else len(pairs)
-            found += [(name, *pairs[number % len(pairs)], way, number, data) for number in range(times)]
+            found += [
+                (name, *pairs[number % len(pairs)], way, number, data) for number in range(times)
+            ]
     return found
 
 
@@ -154,7 +167,10 @@ def table(results: list[tuple[str, str, Replay]]) -> str:
 
             open_ = [one for one in some if one.forecast]
             inside = [
-                one.forecast[1] <= one.certain["expected influence"] <= one.forecast[2] + one.hidden / LOOKS for one in open_
+                one.forecast[1]
+                <= one.certain["expected influence"]
+                <= one.forecast[2] + one.hidden / LOOKS
+                for one in open_
             ]
             rights = [one.right["expected influence"] for one in some]
             cells = [
@@ -170,7 +186,11 @@ def table(results: list[tuple[str, str, Replay]]) -> str:
 def main() -> None:
     """Replay, print the table, and write it with --write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT / ".." / "shared" / "data")))
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(os.environ.get("ROBUSTCS_DATA", ROOT / ".." / "shared" / "data")),
+    )
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     with ProcessPoolExecutor(2) as pool:

@@ -65,7 +65,12 @@ def with_ranx(qrels: str, runs: list[str]) -> Means:
 
     judged = Qrels.from_file(qrels, kind="trec")
     for run in runs:
-        found = evaluate(judged, Run.from_file(run, kind="trec"), ["ndcg@3", "map", "recall@1000"], make_comparable=True)
+        found = evaluate(
+            judged,
+            Run.from_file(run, kind="trec"),
+            ["ndcg@3", "map", "recall@1000"],
+            make_comparable=True,
+        )
         yield [float(found[name]) for name in ("ndcg@3", "map", "recall@1000")]
 
 
@@ -82,16 +87,26 @@ def with_trectools(qrels: str, runs: list[str]) -> Means:
     judged = TrecQrel(qrels)
     for run in runs:
         evaluated = TrecEval(TrecRun(run), judged)
-        yield [evaluated.get_ndcg(depth=3), evaluated.get_map(depth=1000), evaluated.get_recall(depth=1000)]
+        yield [
+            evaluated.get_ndcg(depth=3),
+            evaluated.get_map(depth=1000),
+            evaluated.get_recall(depth=1000),
+        ]
 
 
 def columns(qrels: str, runs: list[str]) -> Means:
     """Read turn, document and score or grade of every line without evaluating them."""
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
-    for path, width, wanted in ((qrels, 4, ("0", "2", "3")), *((run, 6, ("0", "2", "4")) for run in runs)):
+    for path, width, wanted in (
+        (qrels, 4, ("0", "2", "3")),
+        *((run, 6, ("0", "2", "4")) for run in runs),
+    ):
         names = [str(place) for place in range(width)]
-        options = ReadOptions(column_names=names, use_threads=False), ParseOptions(delimiter=" ", quote_char=False)
+        options = (
+            ReadOptions(column_names=names, use_threads=False),
+            ParseOptions(delimiter=" ", quote_char=False),
+        )
         read_csv(path, *options, ConvertOptions(include_columns=wanted))
     yield from ()
 
@@ -108,5 +123,7 @@ TOOLS = {
 
 if __name__ == "__main__":
     folder = Path(sys.argv[2])
-    for means in TOOLS[sys.argv[1]](str(folder / "qrels.txt"), [str(path) for path in sorted((folder / "runs").iterdir())]):
+    for means in TOOLS[sys.argv[1]](
+        str(folder / "qrels.txt"), [str(path) for path in sorted((folder / "runs").iterdir())]
+    ):
         print(*(f"{mean:.4f}" for mean in means))

@@ -30,7 +30,12 @@ def walked(folder: Path, command: tuple[str, ...] = COMMAND) -> dict[str, set[st
 
     def note(frame: FrameType, event: str, _: object) -> None:
         code, path = frame.f_code, frame.f_code.co_filename
-        if event == "call" and code.co_flags & _LOCALS and path.startswith(str(PACKAGE)) and code.co_name.isidentifier():
+        if (
+            event == "call"
+            and code.co_flags & _LOCALS
+            and path.startswith(str(PACKAGE))
+            and code.co_name.isidentifier()
+        ):
             found[str(Path(path).relative_to(PACKAGE))].add(code.co_name)
 
     before = Path.cwd()

@@ -23,7 +23,11 @@ def megabytes(package: str) -> float:
 
 def weights() -> dict[str, float]:
     """Return package → megabytes, largest first, without packages for other platforms."""
-    names = re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements" / "constraints.txt").read_text("utf-8"), re.MULTILINE)
+    names = re.findall(
+        r"^([a-z0-9-]+)==",
+        (ROOT / "requirements" / "constraints.txt").read_text("utf-8"),
+        re.MULTILINE,
+    )
     found = {}
     for name in names:
         try:

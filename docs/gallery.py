@@ -28,7 +28,9 @@ file = "{0}/mtrag-answers/qrels_clapnq.tsv"
 selection = "positives"
 [components]
 """ + "".join(
-    f'"{wording}/{ranker}" = "{{0}}/mtrag-grid/{ranker}_{wording}.jsonl.gz"\n' for wording in WORDINGS for ranker in RANKERS
+    f'"{wording}/{ranker}" = "{{0}}/mtrag-grid/{ranker}_{wording}.jsonl.gz"\n'
+    for wording in WORDINGS
+    for ranker in RANKERS
 )
 ANSWERS = """
 name = "MTRAG-UN"
@@ -45,7 +47,9 @@ rewrites = "{0}/mtragun/reference.jsonl.gz:original"
 [answers]
 labels = "{0}/mtragun/reference.jsonl.gz"
 [answers.responses]
-""" + "".join(f'{name} = "{{0}}/mtragun/{name}.jsonl.gz"\n' for name in ("gemini", "glm", "llama3", "meno"))
+""" + "".join(
+    f'{name} = "{{0}}/mtragun/{name}.jsonl.gz"\n' for name in ("gemini", "glm", "llama3", "meno")
+)
 
 
 def projects(data: Path, folder: Path) -> Iterator[tuple[str, Path]]:
@@ -56,7 +60,9 @@ def projects(data: Path, folder: Path) -> Iterator[tuple[str, Path]]:
     for name, text in (("cast2019", CONFIG), ("grid", GRID), ("answers", ANSWERS)):
         path = folder / name / "robustcs.toml"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.format(data / "cast2019" if name == "cast2019" else data), encoding="utf-8")
+        path.write_text(
+            text.format(data / "cast2019" if name == "cast2019" else data), encoding="utf-8"
+        )
         yield name, path
 
 
@@ -70,7 +76,13 @@ def make(config: Path, folder: Path) -> Path:
 
 
 def shoot(
-    browser: Any, page: Path, to: Path, width: int = 1280, height: int = 860, scheme: str = "light", whole: bool = False
+    browser: Any,
+    page: Path,
+    to: Path,
+    width: int = 1280,
+    height: int = 860,
+    scheme: str = "light",
+    whole: bool = False,
 ) -> None:
     """Save a picture of a page as a browser shows it."""
     tab = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
@@ -78,7 +90,9 @@ def shoot(
     tab.wait_for_selector("html[data-ready]", state="attached")
     tab.wait_for_timeout(300)
     if to.suffix == ".webp":
-        taken = tab.context.new_cdp_session(tab).send("Page.captureScreenshot", {"format": "webp", "quality": 60})
+        taken = tab.context.new_cdp_session(tab).send(
+            "Page.captureScreenshot", {"format": "webp", "quality": 60}
+        )
         to.write_bytes(base64.b64decode(taken["data"]))
     else:
         tab.screenshot(path=to, full_page=whole)
@@ -90,9 +104,15 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     data = Path(
-        sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")
+        sys.argv[1]
+        if len(sys.argv) > 1
+        else os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")
     ).resolve()
-    chromium = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
+    chromium = next(
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    )
     with TemporaryDirectory() as temporary, sync_playwright() as driver:
         folder = Path(sys.argv[2] if len(sys.argv) > 2 else temporary).resolve()
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
@@ -102,8 +122,22 @@ def main() -> None:
             if len(sys.argv) > 2:
                 for width, height in ((1280, 900), (390, 844)):
                     for scheme in ("light", "dark"):
-                        shoot(browser, page, folder / f"{name}-{width}-{scheme}.png", width, height, scheme)
-                    shoot(browser, page, folder / f"{name}-{width}-whole.png", width, height, whole=True)
+                        shoot(
+                            browser,
+                            page,
+                            folder / f"{name}-{width}-{scheme}.png",
+                            width,
+                            height,
+                            scheme,
+                        )
+                    shoot(
+                        browser,
+                        page,
+                        folder / f"{name}-{width}-whole.png",
+                        width,
+                        height,
+                        whole=True,
+                    )
         browser.close()
 
 

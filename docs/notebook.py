@@ -61,10 +61,19 @@ def _run(source: str, namespace: dict[str, Any], number: int) -> list[dict[str, 
             value = eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), namespace)
     outputs: list[dict[str, Any]] = []
     if printed.getvalue():
-        outputs.append({"name": "stdout", "output_type": "stream", "text": _lines(printed.getvalue())})
+        outputs.append(
+            {"name": "stdout", "output_type": "stream", "text": _lines(printed.getvalue())}
+        )
     if value is not None:
         data = _shown(value)
-        outputs.append({"data": data, "execution_count": number, "metadata": {}, "output_type": "execute_result"})
+        outputs.append(
+            {
+                "data": data,
+                "execution_count": number,
+                "metadata": {},
+                "output_type": "execute_result",
+            }
+        )
     return outputs
 
 

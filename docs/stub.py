@@ -83,7 +83,9 @@ def _function(one: Study, signature: inspect.Signature, scope: dict[str, Any]) -
         others = [other for other, name in SINGULARS.items() if name == parameter.name]
         lines += [f"    {name}: {said}{default}," for name in (parameter.name, *others)]
     short = (inspect.getdoc(one.part("study").ask) or "").partition("\n\n")[0].replace("\n", " ")
-    return "\n".join([f"def {one.name}(", *lines, f") -> {signature.return_annotation}:", f'    """{short}"""\n'])
+    return "\n".join(
+        [f"def {one.name}(", *lines, f") -> {signature.return_annotation}:", f'    """{short}"""\n']
+    )
 
 
 def _named(kind: Any) -> str:

@@ -50,9 +50,20 @@ def results_of(study: Study) -> list[type[Result]]:
 
     def place(one: type[Result]) -> tuple[bool, str, int]:
         module = one.__module__
-        return not module.endswith(".analysis"), module, list(vars(sys.modules[module])).index(one.__name__)
+        return (
+            not module.endswith(".analysis"),
+            module,
+            list(vars(sys.modules[module])).index(one.__name__),
+        )
 
-    return sorted((one for one in classes if one.study == study.name and one.__module__.startswith("robustcs.")), key=place)
+    return sorted(
+        (
+            one
+            for one in classes
+            if one.study == study.name and one.__module__.startswith("robustcs.")
+        ),
+        key=place,
+    )
 
 
 def declared_by(result: type[Result]) -> list[TableSpec]:
@@ -64,10 +75,21 @@ def declared_by(result: type[Result]) -> list[TableSpec]:
         declared = list(result.declared)
     else:
         module = sys.modules[result.__module__]
-        own = [module, *(one for one in vars(module).values() if getattr(one, "__package__", "") == module.__package__)]
-        there = [value for one in own if isinstance(one, ModuleType) for value in vars(one).values()]
+        own = [
+            module,
+            *(
+                one
+                for one in vars(module).values()
+                if getattr(one, "__package__", "") == module.__package__
+            ),
+        ]
+        there = [
+            value for one in own if isinstance(one, ModuleType) for value in vars(one).values()
+        ]
         parts = [part for value in there if isinstance(value, tuple) for part in value]
-        declared = list(dict.fromkeys(part for part in (*parts, *there) if isinstance(part, TableSpec)))
+        declared = list(
+            dict.fromkeys(part for part in (*parts, *there) if isinstance(part, TableSpec))
+        )
     if not declared:
         raise TypeError(f"{result.__module__} declares no tables for {result.__name__}")
     return declared
@@ -80,13 +102,29 @@ def _gist(result: type[Result]) -> str:
 
 
 def _section(spec: TableSpec) -> str:
-    fields = [*spec.fields, *([Field("…", spec.more, says="further columns, as described above")] if spec.more else [])]
-    rows = [f"| `{field.name}` | {_kind(field)} | {_escaped(field.says)}".rstrip() + " |" for field in fields]
-    return "\n".join([f"### {spec.name}\n\n{_escaped(spec.says)}\n\n| Column | Kind | |\n|---|---|---|", *rows]) + "\n"
+    fields = [
+        *spec.fields,
+        *([Field("…", spec.more, says="further columns, as described above")] if spec.more else []),
+    ]
+    rows = [
+        f"| `{field.name}` | {_kind(field)} | {_escaped(field.says)}".rstrip() + " |"
+        for field in fields
+    ]
+    return (
+        "\n".join(
+            [
+                f"### {spec.name}\n\n{_escaped(spec.says)}\n\n| Column | Kind | |\n|---|---|---|",
+                *rows,
+            ]
+        )
+        + "\n"
+    )
 
 
 def _kind(field: Field) -> str:
-    return {"share": "share", "score": "score", "difference": "difference", "p": "p value"}.get(field.unit, field.kind)
+    return {"share": "share", "score": "score", "difference": "difference", "p": "p value"}.get(
+        field.unit, field.kind
+    )
 
 
 def _escaped(text: str) -> str:

@@ -49,10 +49,15 @@ _STUDY = {
     "runs/bert_cv.trec": "runs/bert_base_cv.trec.gz",
     "runs/bert_manual.trec": "runs/bert_base_oracle.trec.gz",
 }
-_EXAMPLE = re.compile(r"^```console\n\$ (robustcs(?:[^\n]*\\\n)*[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(
+    r"^```console\n\$ (robustcs(?:[^\n]*\\\n)*[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 _LEFT_OUT = "…"
 #: Shared options by name, inputs of the project first. Studies with separate inputs describe those themselves.
-_NAMES = [*SETTINGS, *(source.name for source in SOURCES if source.option and source.table in ("", "formulations"))]
+_NAMES = [
+    *SETTINGS,
+    *(source.name for source in SOURCES if source.option and source.table in ("", "formulations")),
+]
 _SHARED = {option.opts[0]: option.help for option in map(SHARED.__getitem__, _NAMES)}
 _HEAD = """# Command line reference
 
@@ -67,7 +72,10 @@ Exit codes: 0 done · 1 a gate failed (compare --fail-if) · 2 usage error · 3 
 def pages() -> list[Path]:
     """Return the hand-written pages whose examples run in the demo collection."""
     others = (REFERENCE, TABLES, TUTORIAL, PAPERS)
-    return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path not in others)]
+    return [
+        ROOT / "README.md",
+        *sorted(path for path in (ROOT / "docs").rglob("*.md") if path not in others),
+    ]
 
 
 def public_data() -> Path | None:
@@ -107,7 +115,9 @@ def study_of(data: Path) -> contextlib.AbstractContextManager[None]:
         for name, source in _STUDY.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             content = (data / "cast2019" / source).read_bytes()
-            (folder / name).write_bytes(gzip.decompress(content) if source.endswith(".gz") else content)
+            (folder / name).write_bytes(
+                gzip.decompress(content) if source.endswith(".gz") else content
+            )
 
     return working_in("cast-2019", fill)
 
@@ -159,7 +169,12 @@ def reference() -> str:
     """Return the text of docs/cli.md."""
 
     shared = click.Command("shared", params=[SHARED[name] for name in _NAMES])
-    parts = [_HEAD, "## Shared options\n", "A command accepts those that its section names.\n", _table(shared)]
+    parts = [
+        _HEAD,
+        "## Shared options\n",
+        "A command accepts those that its section names.\n",
+        _table(shared),
+    ]
     parts += [_section(name, command) for name, command in commands(cli)]
     return "\n".join(parts)
 
@@ -182,11 +197,19 @@ def _section(name: str, command: click.Command) -> str:
     for paragraph in (command.help or "").split("\n\n"):
         head, mark, rest = paragraph.partition("\b\n")
         if mark:
-            title, _, lines = rest.rpartition(":\n") if rest.partition("\n")[0].endswith(":") else ("", "", rest)
-            parts += [f"{title}:\n"] * bool(title) + [f"```text\n{textwrap.dedent(lines).rstrip()}\n```\n"]
+            title, _, lines = (
+                rest.rpartition(":\n") if rest.partition("\n")[0].endswith(":") else ("", "", rest)
+            )
+            parts += [f"{title}:\n"] * bool(title) + [
+                f"```text\n{textwrap.dedent(lines).rstrip()}\n```\n"
+            ]
         else:
             parts.append(" ".join(head.split()) + "\n")
-    options = [one for one in (*command.params, *getattr(command, "shared", ())) if isinstance(one, click.Option)]
+    options = [
+        one
+        for one in (*command.params, *getattr(command, "shared", ()))
+        if isinstance(one, click.Option)
+    ]
     own = [option for option in options if _SHARED.get(option.opts[0]) != option.help]
     if own:
         parts.append(_table(command, own))
@@ -199,7 +222,9 @@ def _section(name: str, command: click.Command) -> str:
 def _table(command: click.Command, options: list[click.Option] | None = None) -> str:
     context = click.Context(command)
     rows = ["| Option | |", "|---|---|"]
-    for option in options or [option for option in command.params if isinstance(option, click.Option)]:
+    for option in options or [
+        option for option in command.params if isinstance(option, click.Option)
+    ]:
         record = help_record(option, context)
         if record:
             names, text = (cell.replace("|", "\\|") for cell in record)
@@ -218,10 +243,14 @@ def main() -> None:
         _write(TUTORIAL, text, refreshed(text, study_of(data)))
     text = NOTEBOOK.read_text(encoding="utf-8")
     _write(NOTEBOOK, text, refreshed_notebook(text))
-    _write(REFERENCE, REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else "", reference())
+    _write(
+        REFERENCE, REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else "", reference()
+    )
     _write(PAPERS, PAPERS.read_text(encoding="utf-8") if PAPERS.exists() else "", papers_page())
     STUB.write_text(stub(), encoding="utf-8")
-    _write(TABLES, TABLES.read_text(encoding="utf-8") if TABLES.exists() else "", tables_reference())
+    _write(
+        TABLES, TABLES.read_text(encoding="utf-8") if TABLES.exists() else "", tables_reference()
+    )
 
 
 def _write(path: Path, old: str, new: str) -> None:

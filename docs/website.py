@@ -59,7 +59,11 @@ def dead_links(site: Path) -> list[str]:
             address = urlsplit(link)
             if address.scheme or address.netloc:
                 continue
-            start = site / address.path.lstrip("/") if address.path.startswith("/") else path.parent / unquote(address.path)
+            start = (
+                site / address.path.lstrip("/")
+                if address.path.startswith("/")
+                else path.parent / unquote(address.path)
+            )
             target = (start if address.path else path).resolve()
             target = target / "index.html" if target.is_dir() else target
             found = target.is_file() and target.is_relative_to(site.resolve())
@@ -77,7 +81,11 @@ def build(site: Path) -> None:
     with tempfile.TemporaryDirectory() as parent:
         pages = Path(parent) / "docs"
         collect(pages)
-        make(load_config(str(ROOT / "mkdocs.yml"), docs_dir=str(pages), site_dir=str(site), strict=True))
+        make(
+            load_config(
+                str(ROOT / "mkdocs.yml"), docs_dir=str(pages), site_dir=str(site), strict=True
+            )
+        )
 
 
 def main(folder: str = "site") -> int:

@@ -43,7 +43,9 @@ JOBS = ("jobs", "dask")
 _OPTION = re.compile(r"--([a-z][a-z-]*)(?: ([\w/]+)=([A-Z]+)| ([A-Z]+)\b)?")
 
 
-def open_project(project: Project | StrPath | None = None, *, trust: bool = False, **inputs: Any) -> Project:
+def open_project(
+    project: Project | StrPath | None = None, *, trust: bool = False, **inputs: Any
+) -> Project:
     """Open a project from its file, or from keywords alone.
 
     Instead of a file, each keyword also accepts a Python object: a pandas frame, a dictionary in the form of pytrec_eval and
@@ -95,11 +97,17 @@ def _opened(
 
     if not isinstance(project, Project | str | os.PathLike | None):
         found = f"the project is of type {type(project).__name__}"
-        raise UsageError("bad-type", found, "give a robustcs.toml or the result of open_project, and inputs by keyword")
+        raise UsageError(
+            "bad-type",
+            found,
+            "give a robustcs.toml or the result of open_project, and inputs by keyword",
+        )
     if project is None:
         opened = start() if start else find_project(None, trust)
     else:
-        opened = project if isinstance(project, Project) else find_project(os.fspath(project), trust)
+        opened = (
+            project if isinstance(project, Project) else find_project(os.fspath(project), trust)
+        )
     return with_inputs(opened, inputs, table, further)
 
 
@@ -111,7 +119,9 @@ def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
         *most, last = choices = get_args(inner)
         for one in several(value):
             if one not in choices:
-                raise UsageError("bad-setting", f"{name} is {one!r}", f"choose {', '.join(most)} or {last}")
+                raise UsageError(
+                    "bad-setting", f"{name} is {one!r}", f"choose {', '.join(most)} or {last}"
+                )
     for one in several(value) if inner is str and not (value is None and optional) else ():
         if not isinstance(one, str | os.PathLike):
             raise UsageError("bad-setting", f"{name} is {one!r}", "give a string")
@@ -127,22 +137,41 @@ def _by_name(runs: Any) -> Mapping[str, Any]:
 
     if isinstance(runs, Mapping) and not is_nested(runs):
         return runs
-    files = runs if isinstance(runs, list | tuple) and all(isinstance(one, str | os.PathLike) for one in runs) else [runs]
-    return {Path(one).name.partition(".")[0] if isinstance(one, str | os.PathLike) else "run": one for one in files}
+    files = (
+        runs
+        if isinstance(runs, list | tuple)
+        and all(isinstance(one, str | os.PathLike) for one in runs)
+        else [runs]
+    )
+    return {
+        Path(one).name.partition(".")[0] if isinstance(one, str | os.PathLike) else "run": one
+        for one in files
+    }
 
 
 def _in_python(text: str, one: Study, known: Collection[str]) -> str:
     """Return a message with ``known`` keywords in place of options: ``runs={NAME: FILE}`` for ``--run NAME=FILE``."""
     keys = SINGULARS | {source.option.removeprefix("--"): source.key for source in SOURCES}
-    keys |= {max(own.opts, key=len).split()[-1].removeprefix("--"): str(own.name) for own in one.command.parameters}
+    keys |= {
+        max(own.opts, key=len).split()[-1].removeprefix("--"): str(own.name)
+        for own in one.command.parameters
+    }
 
     def keyword(found: re.Match[str]) -> str:
         option, name, file, value = found.groups()
         key = keys.get(option, option.replace("-", "_"))
-        given = f"={{{name if name.isupper() else repr(name)}: {file}}}" if name else f"={value}" if value else ""
+        given = (
+            f"={{{name if name.isupper() else repr(name)}: {file}}}"
+            if name
+            else f"={value}"
+            if value
+            else ""
+        )
         return key + given if key in known else found[0]
 
-    return _OPTION.sub(keyword, re.sub("--set ([a-z-]+)", lambda found: found[1].replace("-", "_"), text))
+    return _OPTION.sub(
+        keyword, re.sub("--set ([a-z-]+)", lambda found: found[1].replace("-", "_"), text)
+    )
 
 
 def signature_of(one: Study) -> inspect.Signature:
@@ -150,16 +179,31 @@ def signature_of(one: Study) -> inspect.Signature:
     ask, command = one.part("study").ask, one.command
     given = inspect.signature(ask)
     own = {name: parameter for name, parameter in given.parameters.items() if name != "workspace"}
-    taken = [BY_NAME[name].key if name in BY_NAME else SINGULARS.get(name, name) for name in command.uses]
+    taken = [
+        BY_NAME[name].key if name in BY_NAME else SINGULARS.get(name, name) for name in command.uses
+    ]
     first = [name for name, parameter in own.items() if parameter.default is parameter.empty]
     first = first or [name for name in ("qrels", "runs") if name in taken]
-    table = [field.name for field in fields(STUDY_TABLES[one.name])] if one.name in STUDY_TABLES else []
+    table = (
+        [field.name for field in fields(STUDY_TABLES[one.name])] if one.name in STUDY_TABLES else []
+    )
     taken = ["project", *taken, *table, *(["groups"] if one.name == "robustness" else [])]
-    inputs = {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in taken}
+    inputs = {
+        name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+        for name in taken
+    }
     every = inputs | own
-    front = [every.pop(name).replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in first]
-    rest = [every.pop(name).replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in own if name in every]
-    return inspect.Signature([*front, *rest, *every.values()], return_annotation=given.return_annotation)
+    front = [
+        every.pop(name).replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in first
+    ]
+    rest = [
+        every.pop(name).replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name in own
+        if name in every
+    ]
+    return inspect.Signature(
+        [*front, *rest, *every.values()], return_annotation=given.return_annotation
+    )
 
 
 @cache
@@ -170,7 +214,11 @@ def _function(one: Study) -> Callable[..., Any]:
     table = one.name if one.name in STUDY_TABLES else ""
 
     signature = signature_of(one)
-    required = [name for name, parameter in signature.parameters.items() if parameter.default is parameter.empty]
+    required = [
+        name
+        for name, parameter in signature.parameters.items()
+        if parameter.default is parameter.empty
+    ]
 
     def call(*given: Any, **keywords: Any) -> Any:
         from robustcs.project.collections import asked
@@ -178,40 +226,72 @@ def _function(one: Study) -> Callable[..., Any]:
 
         project = keywords.pop("project", None)
         first = given[0] if given and not required else ""
-        if isinstance(first, Project | None) or (isinstance(first, str | os.PathLike) and Path(first).suffix == ".toml"):
+        if isinstance(first, Project | None) or (
+            isinstance(first, str | os.PathLike) and Path(first).suffix == ".toml"
+        ):
             project, *given = given  # type: ignore[assignment]
         keywords = in_plural(keywords)
-        front = [name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+        front = [
+            name
+            for name, one in signature.parameters.items()
+            if one.kind is one.POSITIONAL_OR_KEYWORD
+        ]
         if len(given) > len(front):
             advice = f"give {' and '.join(front)} by position and all others by keyword"
-            raise UsageError("too-many-arguments", f"{call.__name__} has {len(given)} positional arguments", advice)
+            raise UsageError(
+                "too-many-arguments",
+                f"{call.__name__} has {len(given)} positional arguments",
+                advice,
+            )
         placed = signature.bind_partial(*given).arguments
         if twice := [name for name in placed if name in keywords]:
-            raise UsageError("repeated-keyword", f"{twice[0]} is given both by position and by keyword", "give it once")
+            raise UsageError(
+                "repeated-keyword",
+                f"{twice[0]} is given both by position and by keyword",
+                "give it once",
+            )
         keywords |= placed
         if "runs" in keywords and not table:
             keywords["runs"] = _by_name(keywords["runs"])
         uses = one.command.uses if keywords.keys() & {*JOBS, "by"} else ()
-        jobs = jobs_of({name: keywords.pop(name) for name in JOBS if name in uses and name in keywords})
-        mine = {name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords}
+        jobs = jobs_of(
+            {name: keywords.pop(name) for name in JOBS if name in uses and name in keywords}
+        )
+        mine = {
+            name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords
+        }
         by = keywords.pop("by", None) if "by" in uses else None
         try:
             if lacking := [name for name in required if name not in mine]:
-                _opened(Project(), keywords, table, signature.parameters)  # names an unknown keyword first
+                _opened(
+                    Project(), keywords, table, signature.parameters
+                )  # names an unknown keyword first
                 raise UsageError(
-                    "no-argument", f"argument {lacking[0]} of {one.name} is missing", f"give {' and '.join(required)}"
+                    "no-argument",
+                    f"argument {lacking[0]} of {one.name} is missing",
+                    f"give {' and '.join(required)}",
                 )
-            opened = _opened(project, keywords, table, signature.parameters, start=lambda: one.start(**mine))
+            opened = _opened(
+                project, keywords, table, signature.parameters, start=lambda: one.start(**mine)
+            )
             workspace = Workspace(opened, jobs)
-            result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
+            result = workspace.stated(
+                ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine)
+            )
         except UsageError as error:
-            error.found, error.advice = (_in_python(text, one, signature.parameters) for text in (error.found, error.advice))
+            error.found, error.advice = (
+                _in_python(text, one, signature.parameters) for text in (error.found, error.advice)
+            )
             error.args = (str(error),)
             raise
         return result.changed(inputs=tuple(workspace.inputs))
 
     call.__name__ = call.__qualname__ = one.name
-    inputs = f"the keys of ``[{table}]``, and those of :func:`open_project`" if table else "see :func:`open_project`"
+    inputs = (
+        f"the keys of ``[{table}]``, and those of :func:`open_project`"
+        if table
+        else "see :func:`open_project`"
+    )
     where = (
         "``jobs``: number of processes that read runs. ``dask``: address of a scheduler whose cluster reads them instead."
         " ``by='collection'``: also compute each table per collection, if the qrels are of several."
@@ -273,13 +353,19 @@ def plot(result: Result, figure: str | None = None) -> MatplotlibFigure:
     if not there:
         raise UsageError("no-figure", f"{result.study} has no figure", "see .tables for its tables")
     if figure is not None and figure not in there:
-        raise UsageError("no-figure", f"{result.study} has no figure {figure!r}", f"choose from {', '.join(there)}")
+        raise UsageError(
+            "no-figure",
+            f"{result.study} has no figure {figure!r}",
+            f"choose from {', '.join(there)}",
+        )
     from robustcs.documents.plots import matplotlib_figure
 
     return matplotlib_figure(there[figure or next(iter(there))].draw())
 
 
-def to_csv(result: Result, path: StrPath | None = None, *, table: str | None = None, raw: bool = False) -> str | None:
+def to_csv(
+    result: Result, path: StrPath | None = None, *, table: str | None = None, raw: bool = False
+) -> str | None:
     """Return or write one table (default: the first) as CSV with 12 significant digits.
 
     An apostrophe precedes texts that a spreadsheet would run as formulas, unless ``raw``.

@@ -90,7 +90,11 @@ class Conversations:
         if asked == NONE:
             return cls(said="conversations set to none")
         if asked == PATTERN:
-            made = cls(by_ids=True, any_form=True, said="conversations from any number at the end of a turn id")
+            made = cls(
+                by_ids=True,
+                any_form=True,
+                said="conversations from any number at the end of a turn id",
+            )
         elif _plausible(every):
             made = cls(by_ids=True)
             made = replace(made, single=len(set(map(made.of, every))) == len(every))
@@ -110,7 +114,9 @@ class Conversations:
         if all(places[turn] in (by_ids._place(turn), (by_ids.of(turn), None)) for turn in told):
             return by_ids
         names = {conversation for conversation, _ in places.values()}
-        alone = {turn: (f"turn {turn}", None) for turn in every if turn not in places and turn in names}
+        alone = {
+            turn: (f"turn {turn}", None) for turn in every if turn not in places and turn in names
+        }
         made = cls({**places, **alone}, said=f"conversations from the fields of {file}")
         return replace(made, example=_example(made, told) or told[0])
 
@@ -140,7 +146,9 @@ class Conversations:
 
     def kind(self, turns: Sequence[str]) -> str:
         """Return what :meth:`unit` returns for ``turns``: a ``topic`` if ids contain topic and conversation."""
-        by_topic = self.by_ids and any(turn not in self.places and _SHARED_TOPIC.fullmatch(turn) for turn in turns)
+        by_topic = self.by_ids and any(
+            turn not in self.places and _SHARED_TOPIC.fullmatch(turn) for turn in turns
+        )
         return "topic" if by_topic else "conversation"
 
     def earlier(self, turns: Iterable[str]) -> dict[str, list[str]]:
@@ -182,7 +190,11 @@ def _parsed(turn: str, any_form: bool = False) -> tuple[str, int | None] | None:
     if found is None or found.lastindex is None:
         return None
     digits = found[found.lastindex].lstrip("0") or "0"
-    whole = found[found.lastindex].isascii() and found[found.lastindex].isdecimal() and len(digits) <= _DIGITS
+    whole = (
+        found[found.lastindex].isascii()
+        and found[found.lastindex].isdecimal()
+        and len(digits) <= _DIGITS
+    )
     first = 1 if found.re is _FORMS and found.lastindex == _QUAC else 0
     return found[found.lastindex - 1], int(digits) + first if whole else None
 
@@ -195,8 +207,12 @@ def _plausible(turns: Sequence[str]) -> bool:
             groups.setdefault(found[0], []).extend([] if found[1] is None else [found[1]])
     several = [places for places in groups.values() if len(places) > 1]
     if not several:
-        return any(groups) and all(place <= _LONGEST for places in groups.values() for place in places)
-    fitting = sum(min(places) <= _FIRST and max(places) <= _TIMES * len(places) for places in several)
+        return any(groups) and all(
+            place <= _LONGEST for places in groups.values() for place in places
+        )
+    fitting = sum(
+        min(places) <= _FIRST and max(places) <= _TIMES * len(places) for places in several
+    )
     return 3 * fitting >= 2 * len(several)
 
 

@@ -46,7 +46,12 @@ OTHER_CACHE = "name another folder in ROBUSTCS_CACHE"
 
 @contextmanager
 def transaction(
-    path: Path, schema: str, elsewhere: str = OTHER_CACHE, slug: str = "bad-cache", *, looking: bool = False
+    path: Path,
+    schema: str,
+    elsewhere: str = OTHER_CACHE,
+    slug: str = "bad-cache",
+    *,
+    looking: bool = False,
 ) -> Iterator[sqlite3.Connection]:
     """Open a SQLite file with the tables of ``schema``, created if new; commit at the end, or roll back on an error.
 
@@ -66,25 +71,44 @@ def transaction(
             wanted = _objects(empty)
             with closing(empty if absent else sqlite3.connect(path, timeout=60)) as database:
                 database.execute("PRAGMA trusted_schema = OFF")
-                there, (owner,) = _objects(database), database.execute("PRAGMA application_id").fetchone()
+                there, (owner,) = (
+                    _objects(database),
+                    database.execute("PRAGMA application_id").fetchone(),
+                )
                 (version,) = database.execute("PRAGMA user_version").fetchone()
                 if not absent and owner != APPLICATION and (owner or there):
                     found = "an SQLite file of another program or of robustcs 0.1.0, to which robustcs does not write"
                     raise input_error(path, None, found, elsewhere, "foreign-store")
                 if not 0 <= version <= VERSION:
                     found = f"a store of version {version}, but this robustcs supports versions up to {VERSION}"
-                    raise input_error(path, None, found, f"use a later robustcs, or {elsewhere}", slug)
+                    raise input_error(
+                        path, None, found, f"use a later robustcs, or {elsewhere}", slug
+                    )
                 database.create_function("seal", -1, _seal, deterministic=True)
                 database.create_function("unseal", -1, _unseal, deterministic=True)
                 if not looking and not (owner and wanted <= there):
                     # marked first: another process that opens it now sees whose it is
-                    marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+                    marks = (
+                        f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+                    )
                     database.executescript(f"{marks} {schema}")
                 used = database if wanted <= there or not looking else empty
                 with used:
                     yield used
-    except (OSError, sqlite3.Error, ValueError, TypeError, zlib.error) as error:  # the last three: the content is damaged
-        damaged = input_error(path, None, f"the store cannot be used ({error})", f"delete the file, or {elsewhere}", slug)
+    except (
+        OSError,
+        sqlite3.Error,
+        ValueError,
+        TypeError,
+        zlib.error,
+    ) as error:  # the last three: the content is damaged
+        damaged = input_error(
+            path,
+            None,
+            f"the store cannot be used ({error})",
+            f"delete the file, or {elsewhere}",
+            slug,
+        )
         raise not_stored(path, error, elsewhere) or damaged from None
 
 
@@ -114,7 +138,10 @@ def _objects(database: sqlite3.Connection) -> set[tuple[str, ...]]:
 _FAILURES = {
     sqlite3.SQLITE_FULL: ("the disk is full", "free some space"),
     sqlite3.SQLITE_IOERR: ("", "check the disk and its free space"),
-    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), ("", "check the permissions")),
+    **dict.fromkeys(
+        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM),
+        ("", "check the permissions"),
+    ),
     **dict.fromkeys(
         (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
         ("another process has been writing to it for a minute", "wait for it"),
@@ -131,10 +158,16 @@ def not_stored(path: Path, error: Exception, elsewhere: str) -> OutputError | No
         return not_written(path, error)
     # the low byte is the kind; Python's own errors have no code
     found, advice = _FAILURES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, (None, ""))
-    return None if found is None else OutputError(path, found or str(error), f"{advice}, or {elsewhere}")
+    return (
+        None
+        if found is None
+        else OutputError(path, found or str(error), f"{advice}, or {elsewhere}")
+    )
 
 
-def select(database: sqlite3.Connection, query: str, first: tuple[Any, ...], keys: Sequence[str]) -> Iterable[tuple[Any, ...]]:
+def select(
+    database: sqlite3.Connection, query: str, first: tuple[Any, ...], keys: Sequence[str]
+) -> Iterable[tuple[Any, ...]]:
     """Yield the rows of ``query`` for all ``keys``, which replace its ``{}`` in batches that SQLite accepts.
 
     Rows whose last value does not match its checksum are skipped.

@@ -80,7 +80,11 @@ def refuse_unknown(names: Iterable[str], known: Sequence[str], what: str) -> Non
     """Raise :class:`UsageError` for the first of ``names`` that is not ``known``; ``what`` is the kind of name."""
     for name in names:
         if name not in known:
-            raise UsageError(f"no-such-{what}", f"no {what} is named {name!r}", f"choose one of {', '.join(known)}")
+            raise UsageError(
+                f"no-such-{what}",
+                f"no {what} is named {name!r}",
+                f"choose one of {', '.join(known)}",
+            )
 
 
 class NotInstalledError(RobustcsError):
@@ -137,7 +141,9 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         place = place_of(self.path, self.line) if self.line else os.fspath(self.path)
-        return re.sub(_URL, r"\1://", f"{place}: ") + "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
+        return re.sub(_URL, r"\1://", f"{place}: ") + "; ".join(
+            map(_one_line, filter(None, (self.found, self.advice)))
+        )
 
 
 def place_of(path: str | os.PathLike[str], line: int) -> str:
@@ -149,14 +155,22 @@ def place_of(path: str | os.PathLike[str], line: int) -> str:
 def at_line(path: str | os.PathLike[str], line: int) -> str:
     """Return ``line 3`` for a message that also names ``path``; ``row 3`` for a Python object in place of a file."""
     place = getattr(path, "place", None)
-    return f"line {line}" if place is None else place(line).removeprefix(os.fspath(path)).removeprefix(", ")
+    return (
+        f"line {line}"
+        if place is None
+        else place(line).removeprefix(os.fspath(path)).removeprefix(", ")
+    )
 
 
 def _one_line(text: str) -> str:
     """Make line ends visible, and cut the middle out of a long text."""
     text = text.replace("\r", "\\r").replace("\n", "\\n")
     half = _LONGEST // 2
-    return text if len(text) <= _LONGEST else f"{text[:half]} … ({len(text) - 2 * half} characters) … {text[-half:]}"
+    return (
+        text
+        if len(text) <= _LONGEST
+        else f"{text[:half]} … ({len(text) - 2 * half} characters) … {text[-half:]}"
+    )
 
 
 class InputError(RobustcsError):
@@ -254,7 +268,13 @@ class ProblemList:
             raise input_error(self.path, None, f"the file has no {what}", "check the path", "empty")
 
     def once(
-        self, known: dict[K, V], key: K, value: V, line: int | None, found: str, advice: str = "keep one of the two"
+        self,
+        known: dict[K, V],
+        key: K,
+        value: V,
+        line: int | None,
+        found: str,
+        advice: str = "keep one of the two",
     ) -> None:
         """Keep the value of a key; another value than before is a problem.
 
@@ -263,9 +283,16 @@ class ProblemList:
         """
         earlier = known.setdefault(key, value)
         if earlier != value:
-            self.add(line, found.format(key=key, value=value, earlier=earlier), advice, "contradicting-entries")
+            self.add(
+                line,
+                found.format(key=key, value=value, earlier=earlier),
+                advice,
+                "contradicting-entries",
+            )
 
 
-def input_error(path: str | os.PathLike[str], line: int | None, found: str, advice: str, slug: str) -> InputError:
+def input_error(
+    path: str | os.PathLike[str], line: int | None, found: str, advice: str, slug: str
+) -> InputError:
     """Return an :class:`InputError` with a single problem."""
     return InputError([Problem(path, line, found, advice, slug)])

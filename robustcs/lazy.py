@@ -24,7 +24,9 @@ else:
 
         def __getattr__(self, name: str) -> Any:
             found = getattr(import_module(self._name), name)
-            setattr(self, name, found)  # functions that are called thousands of times are looked up once
+            setattr(
+                self, name, found
+            )  # functions that are called thousands of times are looked up once
             return found
 
     npt, pd, special = _Module("numpy.typing"), _Module("pandas"), _Module("scipy.special")
@@ -35,7 +37,13 @@ def own(content: Any) -> Any:
 
     The copy is deep: a lazy one shares its arrays, which ``frame["value"].array`` lets a reader change.
     """
-    return content if callable(content) else copy(content) if isinstance(content, list) else content.copy()
+    return (
+        content
+        if callable(content)
+        else copy(content)
+        if isinstance(content, list)
+        else content.copy()
+    )
 
 
 @dataclass(frozen=True)

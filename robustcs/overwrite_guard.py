@@ -60,7 +60,9 @@ def protect(paths: Iterable[StrPath], growing: bool = False) -> None:
     known, folder_of = _known.growing if growing else _known.read, cache(os.path.realpath)
     for path in paths:
         folder, name = os.path.split(path)
-        place = os.path.join(folder_of(folder), name)  # links of a folder are resolved once: it may have hundreds of runs
+        place = os.path.join(
+            folder_of(folder), name
+        )  # links of a folder are resolved once: it may have hundreds of runs
         plain = os.name == "posix" and name not in ("", ".", "..") and not os.path.islink(place)
         known.add(place if plain else _real(path))
 
@@ -116,7 +118,9 @@ def confine(root: StrPath, named: Iterable[StrPath], trusted: bool) -> None:
     if trusted:
         _known.roots.pop(os.path.abspath(root), None)
     else:
-        _known.roots[os.path.abspath(root)] = {_real(path) for path in named if not is_inside(path, root)}
+        _known.roots[os.path.abspath(root)] = {
+            _real(path) for path in named if not is_inside(path, root)
+        }
 
 
 def is_inside(path: StrPath, root: StrPath) -> bool:
@@ -143,7 +147,10 @@ def is_protected(path: StrPath, adds: bool = False) -> bool:
     real = _real(path)
     if os.path.exists(real) and _identity(real) is None:
         return False  # writing to a terminal or pipe destroys nothing
-    if CONFIG_NAME in (os.path.basename(os.fspath(path)), os.path.basename(real)) and os.path.exists(real):
+    if CONFIG_NAME in (
+        os.path.basename(os.fspath(path)),
+        os.path.basename(real),
+    ) and os.path.exists(real):
         return True
     known = _known.read if adds else _known.read | _known.growing
     places = (real, *filter(os.path.isdir, map(str, Path(real).parents)))
@@ -162,7 +169,11 @@ def _identity(path: str) -> tuple[int, int] | None:
         found = os.stat(path)
     except OSError:
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode) else None
+    return (
+        (found.st_dev, found.st_ino)
+        if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+        else None
+    )
 
 
 def _real(path: StrPath) -> str:

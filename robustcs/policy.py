@@ -68,13 +68,29 @@ class EvaluationPolicy:
         for key in ("relevance_level", "depth"):
             if (number := getattr(self, key)) is not None and number < 1:
                 name = key.replace("_", " ")
-                raise UsageError(f"bad-{key.replace('_', '-')}", f"{name} is {number}", "write a whole number of at least 1")
-        for key, known in (("missing", get_args(Missing)), ("order", get_args(Order)), ("unit", get_args(Unit))):
+                raise UsageError(
+                    f"bad-{key.replace('_', '-')}",
+                    f"{name} is {number}",
+                    "write a whole number of at least 1",
+                )
+        for key, known in (
+            ("missing", get_args(Missing)),
+            ("order", get_args(Order)),
+            ("unit", get_args(Unit)),
+        ):
             if (word := getattr(self, key)) not in known:
                 what = "the rule for missing turns" if key == "missing" else key
-                raise UsageError(f"bad-{key}", f"{what} is {word!r}", f"write {', '.join(known[:-1])} or {known[-1]}")
+                raise UsageError(
+                    f"bad-{key}",
+                    f"{what} is {word!r}",
+                    f"write {', '.join(known[:-1])} or {known[-1]}",
+                )
         if isinstance(self.conversation, str) and self.conversation not in ("", NONE, PATTERN):
-            raise UsageError("bad-conversation", f"conversation is {self.conversation!r}", "write none, pattern or a file")
+            raise UsageError(
+                "bad-conversation",
+                f"conversation is {self.conversation!r}",
+                "write none, pattern or a file",
+            )
         for key in ("documents", "strict"):
             if not isinstance(flag := getattr(self, key), bool):
                 raise UsageError(f"bad-{key}", f"{key} is {flag!r}", "write true or false")
@@ -82,7 +98,11 @@ class EvaluationPolicy:
     def as_dict(self) -> dict[str, Any]:
         """Return the policy as in the JSON output."""
         more = {"conversation": str(self.conversation)} if self.conversation else {}
-        return {key: value for key, value in asdict(self).items() if key not in ("strict", "conversation")} | more
+        return {
+            key: value
+            for key, value in asdict(self).items()
+            if key not in ("strict", "conversation")
+        } | more
 
     def describe(self) -> str:
         """Return order and relevance level in words, for the policy line below each table."""
@@ -176,7 +196,9 @@ class Evaluated:
     @property
     def missing_rule(self) -> Missing:
         """The rule that was applied to missing turns: ``drop`` instead of ``own`` if all runs use the same turns."""
-        return "drop" if self.policy.missing == "own" and not self.own_turns else self.policy.missing
+        return (
+            "drop" if self.policy.missing == "own" and not self.own_turns else self.policy.missing
+        )
 
     @property
     def policy_line(self) -> str:
@@ -194,25 +216,38 @@ class Evaluated:
         turns = counted(self.turns, self.counts)
         if self.unit in ("conversation", "topic"):
             turns += f" in {counted(self.units, self.unit)}"
-        return f"{turns} of {counted(self.collections, 'collection')}" if self.collections else turns
+        return (
+            f"{turns} of {counted(self.collections, 'collection')}" if self.collections else turns
+        )
 
     @property
     def _scored(self) -> str:
         turns = self.about
         if self.basis == "texts":
             return f"{turns} · nothing is scored" if self.turns else "nothing is scored"
-        missing = "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
+        missing = (
+            "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
+        )
         parts = [turns, f"{missing} ({self.missing})"]
         if self.unscored:
             left_out = f"missing scores left out ({counted(self.unscored, self.counts)})"
-            parts = [turns, left_out] if self.basis == "scores" and not self.missing else [*parts, left_out]
+            parts = (
+                [turns, left_out]
+                if self.basis == "scores" and not self.missing
+                else [*parts, left_out]
+            )
         if self.own_turns:
-            span = " to ".join(f"{turns:,}" for turns in sorted({min(self.own_turns.values()), max(self.own_turns.values())}))
+            span = " to ".join(
+                f"{turns:,}"
+                for turns in sorted({min(self.own_turns.values()), max(self.own_turns.values())})
+            )
             parts[1] = f"each run over the turns that it answers ({span}), as trec_eval without -c"
         if self.basis == "runs":
             parts.append(self.policy.describe())
             if self.as_given:
-                parts.append(f"{', '.join(self.as_given)}: scores as given, their own relevance level and order")
+                parts.append(
+                    f"{', '.join(self.as_given)}: scores as given, their own relevance level and order"
+                )
         elif self.basis == "scores":
             parts.append("scores as given, their own relevance level and order")
         elif self.basis == "coverage":
@@ -231,7 +266,11 @@ class Evaluated:
             "conversations": self._grouped,
         }  # fmt: skip
         units = {"unit": self.unit, "units": self.units} if self.unit else {}
-        policy = {key: value for key, value in self.policy.as_dict().items() if key not in ("unit", "conversation")}
+        policy = {
+            key: value
+            for key, value in self.policy.as_dict().items()
+            if key not in ("unit", "conversation")
+        }
         return {
             **policy, **units, **{key: one for key, one in more.items() if one}, "missing": self.missing_rule,
             "basis": self.basis, "turns": self.turns, "missing_turns": self.missing, "line": self.policy_line,

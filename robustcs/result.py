@@ -64,13 +64,19 @@ class Field:
         """The column without its interval."""
         return replace(self, limits=(), header=self.header.removesuffix(" (95% CI)"))
 
-    def between(self, low: str = "ci_low", high: str = "ci_high", says: str = "") -> tuple[Field, Field, Field]:
+    def between(
+        self, low: str = "ci_low", high: str = "ci_high", says: str = ""
+    ) -> tuple[Field, Field, Field]:
         """Return the column and the columns of its 95% interval: displayed in one cell, three columns in CSV and JSON.
 
         A row may have one estimate (with ``value``, ``low`` and ``high``) in place of the three; see :meth:`TableSpec.frame`.
         """
         header = f"{self.header or self.name} (95% CI)"
-        return replace(self, header=header, limits=(low, high)), number(low, says or f"95% CI of {self.name}"), number(high)
+        return (
+            replace(self, header=header, limits=(low, high)),
+            number(low, says or f"95% CI of {self.name}"),
+            number(high),
+        )
 
 
 def text(name: str, says: str = "", header: str = "") -> Field:
@@ -113,7 +119,9 @@ def number(name: str, says: str = "", header: str = "", group: str = "") -> Fiel
     return Field(name, "number", "", says, header, group)
 
 
-def p_value(name: str = "p", says: str = "two-sided p-value", header: str = "", group: str = "") -> Field:
+def p_value(
+    name: str = "p", says: str = "two-sided p-value", header: str = "", group: str = ""
+) -> Field:
     """Return a column of p-values."""
     return Field(name, "number", "p", says, header, group)
 
@@ -135,8 +143,13 @@ class Rows(list[Any]):
         """Return the rows of a frame; a missing integer or boolean is None."""
         columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
         lacks = [one.dtype.kind in "iub" and one.hasnans for one in columns]
-        plain = (one.astype(object).where(one.notna(), None) if lack else one for one, lack in zip(columns, lacks, strict=True))
-        return cls(list(map(str, frame.columns)), zip(*(one.tolist() for one in plain), strict=True))
+        plain = (
+            one.astype(object).where(one.notna(), None) if lack else one
+            for one, lack in zip(columns, lacks, strict=True)
+        )
+        return cls(
+            list(map(str, frame.columns)), zip(*(one.tolist() for one in plain), strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -170,8 +183,14 @@ class TableSpec:
         names = [field.name for field in self.fields]
         if isinstance(rows, Mapping):
             values = (rows[name] for name in names)
-            rows = zip(*(column.tolist() if hasattr(column, "tolist") else column for column in values), strict=True)
-        return Rows(names, ([row[name] for name in names] if isinstance(row, Mapping) else row for row in rows))
+            rows = zip(
+                *(column.tolist() if hasattr(column, "tolist") else column for column in values),
+                strict=True,
+            )
+        return Rows(
+            names,
+            ([row[name] for name in names] if isinstance(row, Mapping) else row for row in rows),
+        )
 
     def frame(self, rows: Sequence[Any] | pd.DataFrame) -> pd.DataFrame:
         """Convert rows (tuples, or dictionaries by column) or frames of rows to one frame, in which integers may be missing.
@@ -188,7 +207,11 @@ class TableSpec:
             rows = [_spread(row, limits) for row in rows] if limits else rows
         frame = pd.DataFrame(rows, columns=[field.name for field in self.fields])
         known = {field.name: kinds[field.kind] for field in self.fields if field.kind in kinds}
-        lacks = {name: kind for name, kind in known.items() if frame[name].dtype.kind in "fO" and len(frame)}
+        lacks = {
+            name: kind
+            for name, kind in known.items()
+            if frame[name].dtype.kind in "fO" and len(frame)
+        }
         return frame.astype(lacks) if lacks else frame
 
     def lacks(self, frame: pd.DataFrame) -> list[str]:
@@ -204,14 +227,22 @@ class TableSpec:
         for field in (*self.fields, *(Field(name, self.more) for name in further if self.more)):
             values = frame[field.name]
             empty = not len(values) or values.isna().all()
-            if not empty and values.dtype.kind not in _DTYPES[field.kind] + "O" * (field.kind != "text"):
-                raise TypeError(f"table {self.name}: column {field.name} is {values.dtype}, declared is {field.kind}")
+            if not empty and values.dtype.kind not in _DTYPES[field.kind] + "O" * (
+                field.kind != "text"
+            ):
+                raise TypeError(
+                    f"table {self.name}: column {field.name} is {values.dtype}, declared is {field.kind}"
+                )
 
 
 def _spread(row: Any, limits: Mapping[str, tuple[str, ...]]) -> Any:
     """Replace each estimate of a row by its three values."""
     if not isinstance(row, Mapping):
-        return [part for cell in row for part in ((cell.value, cell.low, cell.high) if hasattr(cell, "high") else (cell,))]
+        return [
+            part
+            for cell in row
+            for part in ((cell.value, cell.low, cell.high) if hasattr(cell, "high") else (cell,))
+        ]
     spread = dict(row)
     for name, ends in limits.items():
         if hasattr(cell := row[name], "high"):
@@ -276,9 +307,15 @@ class Result:
     declared: ClassVar[tuple[TableSpec, ...]] = ()
 
     evaluated: Evaluated
-    content: Mapping[str, Content] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
-    inputs: tuple[Mapping[str, Any], ...] = dataclasses.field(default=(), kw_only=True, compare=False)
-    by_collection: Mapping[str, pd.DataFrame] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
+    content: Mapping[str, Content] = dataclasses.field(
+        default_factory=dict, kw_only=True, compare=False
+    )
+    inputs: tuple[Mapping[str, Any], ...] = dataclasses.field(
+        default=(), kw_only=True, compare=False
+    )
+    by_collection: Mapping[str, pd.DataFrame] = dataclasses.field(
+        default_factory=dict, kw_only=True, compare=False
+    )
 
     if TYPE_CHECKING:  # robustcs.api adds these methods
 
@@ -288,16 +325,24 @@ class Result:
         def figures(self) -> dict[str, str]:
             """See :func:`robustcs.api.figures`."""
 
-        def to_csv(self, path: Any = None, *, table: str | None = None, raw: bool = False) -> str | None:
+        def to_csv(
+            self, path: Any = None, *, table: str | None = None, raw: bool = False
+        ) -> str | None:
             """See :func:`robustcs.api.to_csv`."""
 
-        def to_json(self, path: Any = None, *, table: str | Sequence[str] | None = None) -> str | None:
+        def to_json(
+            self, path: Any = None, *, table: str | Sequence[str] | None = None
+        ) -> str | None:
             """See :func:`robustcs.api.to_json`."""
 
-        def to_latex(self, path: Any = None, *, table: str | Sequence[str] | None = None) -> str | None:
+        def to_latex(
+            self, path: Any = None, *, table: str | Sequence[str] | None = None
+        ) -> str | None:
             """See :func:`robustcs.api.to_latex`."""
 
-        def to_markdown(self, path: Any = None, *, table: str | Sequence[str] | None = None) -> str | None:
+        def to_markdown(
+            self, path: Any = None, *, table: str | Sequence[str] | None = None
+        ) -> str | None:
             """See :func:`robustcs.api.to_markdown`."""
 
     def __init_subclass__(cls) -> None:
@@ -320,7 +365,9 @@ class Result:
             vars(self)[name] = Copies(dict(given.stored if isinstance(given, Copies) else given))
         names = {spec.name for spec in self.declared}
         if names ^ self._stored.keys():
-            raise TypeError(f"{type(self).__name__} has the tables {sorted(names)}, given are {sorted(self.content)}")
+            raise TypeError(
+                f"{type(self).__name__} has the tables {sorted(names)}, given are {sorted(self.content)}"
+            )
         for name, one in self._stored.items():
             if not callable(one) and not isinstance(one, list):
                 self.spec(name).check(one)
@@ -328,7 +375,11 @@ class Result:
     def changed(self, **parts: Any) -> Self:
         """Return a copy with other ``parts`` or tables; unlike :func:`dataclasses.replace`, it computes no table."""
         made = copy(self)
-        tables = {name: own(parts.pop(name)) for name in self._stored if name in parts and name not in vars(self)}
+        tables = {
+            name: own(parts.pop(name))
+            for name in self._stored
+            if name in parts and name not in vars(self)
+        }
         made.__dict__.update(parts, content={**self._stored, **tables})
         made.__post_init__()
         return made
@@ -336,13 +387,22 @@ class Result:
     def with_notes(self, notes: Sequence[str], skipped: Sequence[str] = ()) -> Self:
         """Return a copy with additional notes and the skipped rows of the inputs."""
         more = tuple(note for note in notes if note not in self.evaluated.notes)
-        evaluated = replace(self.evaluated, notes=(*self.evaluated.notes, *more), skipped=tuple(skipped))
+        evaluated = replace(
+            self.evaluated, notes=(*self.evaluated.notes, *more), skipped=tuple(skipped)
+        )
         return self.changed(evaluated=evaluated) if more or skipped else self
 
     def without_p(self) -> Self:
         """Return a copy whose p-values are all null, for systems that the judgments cannot order."""
-        empty = {spec.name: {one.name: float("nan") for one in spec.fields if one.unit == "p"} for spec in self.declared}
-        tables = {name: lambda name=name, some=some: self.frame(name).assign(**some) for name, some in empty.items() if some}
+        empty = {
+            spec.name: {one.name: float("nan") for one in spec.fields if one.unit == "p"}
+            for spec in self.declared
+        }
+        tables = {
+            name: lambda name=name, some=some: self.frame(name).assign(**some)
+            for name, some in empty.items()
+            if some
+        }
         return self.changed(**tables)
 
     @property
@@ -372,7 +432,10 @@ class Result:
         """Return the rows of a table, or those with these values in these columns."""
         made = self._computed(name)
         rows = made if isinstance(made, Rows) else Rows.of(made)
-        return Rows(rows.names, (row for row in rows if all(getattr(row, key) == one for key, one in equal.items())))
+        return Rows(
+            rows.names,
+            (row for row in rows if all(getattr(row, key) == one for key, one in equal.items())),
+        )
 
     def _computed(self, name: str) -> Table:
         """Return a table, a frame or rows, itself; it is computed when it is first used."""

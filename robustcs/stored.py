@@ -96,7 +96,9 @@ def typed(value: Any, shape: Any) -> Any:
         hints = _hints(shape)
         required = getattr(shape, "__required_keys__", hints.keys())
         if isinstance(value, dict) and required <= value.keys() <= hints.keys():
-            return shape(**{key: typed(value[key], hint) for key, hint in hints.items() if key in value})
+            return shape(
+                **{key: typed(value[key], hint) for key, hint in hints.items() if key in value}
+            )
     elif shape is float:
         if type(value) in (int, float) and abs(value) <= sys.float_info.max:
             return value
@@ -140,7 +142,11 @@ def locked(folder: Path) -> Iterator[None]:
         while descriptor is not None and not lock(descriptor):
             if time.monotonic() > end:
                 advice = "wait for that process, or write elsewhere"
-                raise OutputError(folder, f"another robustcs process has been writing to it for {PATIENCE:.0f} seconds", advice)
+                raise OutputError(
+                    folder,
+                    f"another robustcs process has been writing to it for {PATIENCE:.0f} seconds",
+                    advice,
+                )
             time.sleep(0.05)
         yield
     finally:

@@ -61,7 +61,9 @@ def remove_stale(folder: Path) -> None:
 
 
 def _named(folder: Path) -> Path:
-    return folder / f".robustcs-{_host()}-{os.getpid()}-{int(time.time())}-{secrets.token_hex(8)}.tmp"
+    return (
+        folder / f".robustcs-{_host()}-{os.getpid()}-{int(time.time())}-{secrets.token_hex(8)}.tmp"
+    )
 
 
 def _is_stale(name: str) -> bool:

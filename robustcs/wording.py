@@ -43,13 +43,18 @@ def verb(number: int, one: str, several: str) -> str:
 def listed(names: Iterable[str], most: int = 5) -> str:
     """Return at most ``most`` of the names and the number of others: ``a, b, c, d, e and 2 others``."""
     every = list(names)
-    return ", ".join(every[:most]) + (f" and {counted(len(every) - most, 'other')}" if len(every) > most else "")
+    return ", ".join(every[:most]) + (
+        f" and {counted(len(every) - most, 'other')}" if len(every) > most else ""
+    )
 
 
 def shortened(files: Sequence[str], most: int = 5) -> list[str]:
     """Return the skipped rows of at most ``most`` files, and the number of other files."""
     more = len(files) - most
-    return [*files[:most], *([f"rows of {counted(more, 'other file')} skipped"] if more > 0 else [])]
+    return [
+        *files[:most],
+        *([f"rows of {counted(more, 'other file')} skipped"] if more > 0 else []),
+    ]
 
 
 def told_once(notes: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -82,14 +87,18 @@ class Note(str):
     @classmethod
     def of(cls, name: str, detail: str, kind: str, alone: str = "") -> Note:
         """Return a note on one subject: ``NAME: DETAIL KIND``, or the text ``alone``."""
-        return cls.made(alone or " ".join(filter(None, (f"{name}:", detail, kind))), kind, [(name, detail)])
+        return cls.made(
+            alone or " ".join(filter(None, (f"{name}:", detail, kind))), kind, [(name, detail)]
+        )
 
     @classmethod
     def renamed(cls, note: str, old: str, new: str) -> str:
         """Return a note with another name of its subject."""
         text, kind, about = cls.parts(note)
         names = ((new if name == old else name, detail) for name, detail in about)
-        return cls.made(text.replace(old, new, 1), kind, names) if about else text.replace(old, new, 1)
+        return (
+            cls.made(text.replace(old, new, 1), kind, names) if about else text.replace(old, new, 1)
+        )
 
     @classmethod
     def parts(cls, note: str) -> tuple[str, str, tuple[tuple[str, str], ...]]:

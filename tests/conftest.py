@@ -66,7 +66,9 @@ def pytest_collection_finish() -> None:
 
 #: Every command by its name, in the order of ``--help``.
 COMMANDS: dict[str, click.Command] = {
-    name: command for name in cli.list_commands(click.Context(cli)) if (command := cli.get_command(click.Context(cli), name))
+    name: command
+    for name in cli.list_commands(click.Context(cli))
+    if (command := cli.get_command(click.Context(cli), name))
 }
 
 
@@ -99,7 +101,9 @@ def _quick_java() -> Iterator[None]:
     """Indexes of a few passages take Java as long as its start: it compiles less and cleans up in one thread."""
     with pytest.MonkeyPatch.context() as patch:
         quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-        patch.setattr("robustcs.retrieval.index.memory_options", lambda heap: [*memory_options(heap), *quick])
+        patch.setattr(
+            "robustcs.retrieval.index.memory_options", lambda heap: [*memory_options(heap), *quick]
+        )
         yield
 
 
@@ -128,19 +132,25 @@ Command = Callable[..., Answer]
 
 
 @pytest.fixture
-def in_demo(demo: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+def in_demo(
+    demo: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
     """Runs a command line in the folder of the demo collection; it must succeed unless ``code`` says otherwise."""
     return _runner(demo, monkeypatch, capfd)
 
 
 @pytest.fixture
-def in_copy(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+def in_copy(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
     """The same in a copy of that folder, ``tmp_path / "demo"``, for commands that write."""
     shutil.copytree(demo, tmp_path / "demo")
     return _runner(tmp_path / "demo", monkeypatch, capfd)
 
 
-def _runner(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+def _runner(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
     monkeypatch.chdir(folder)
     monkeypatch.delenv("COLUMNS", raising=False)
 
@@ -160,6 +170,9 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures and pages take most of the time and are the same whether an answer was kept."""
     from robustcs.documents.document import Picture
 
-    monkeypatch.setattr("robustcs.reporting.answers._draw", lambda figure: (Picture(figure.slug, "", "", "<svg></svg>", 1), {}))
+    monkeypatch.setattr(
+        "robustcs.reporting.answers._draw",
+        lambda figure: (Picture(figure.slug, "", "", "<svg></svg>", 1), {}),
+    )
     monkeypatch.setattr("robustcs.reporting.build.render_html", lambda document: "")
     monkeypatch.setattr("robustcs.reporting.build.render_pdf", lambda document: b"")

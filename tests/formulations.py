@@ -26,6 +26,8 @@ def formulations_of(
     return Formulations(None if original is None else scores_of(original), every, scores_of(human))
 
 
-def score_frame(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> pd.DataFrame:
+def score_frame(
+    matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy
+) -> pd.DataFrame:
     """Scores of a run, turns × measures."""
     return evaluate(matrix, measures, policy).frame()

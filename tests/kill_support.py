@@ -60,12 +60,21 @@ class Programs:
     def __init__(self, folder: Path):
         self.folder = folder
         self.server = subprocess.Popen(
-            [sys.executable, "-c", _SERVER], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", _SERVER],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
 
     def start(self, arguments: list[str], folder: Path, keys: Path) -> int:
         """The process id of ``robustcs ARGUMENTS``, with ``keys`` as its standard input."""
-        order = {"arguments": arguments, "folder": str(folder), "keys": str(keys), "log": str(self.folder / "log")}
+        order = {
+            "arguments": arguments,
+            "folder": str(folder),
+            "keys": str(keys),
+            "log": str(self.folder / "log"),
+        }
         return int(self._ask(order))
 
     def wait(self, process: int) -> int:

@@ -21,16 +21,31 @@ from robustcs.errors import UsageError
 
 Row = Mapping[str, Any]
 #: What is not measured: names and measures, levels (95% CI, p ≤ 0.05), thresholds, and bounds of p.
-_NAMED = re.compile(r"[\w@.-]*[A-Za-z_@][\w@.-]*|95 ?%(?= CI| interval| of| lower)|[<>≤≥] ?\d[\d.]*")
+_NAMED = re.compile(
+    r"[\w@.-]*[A-Za-z_@][\w@.-]*|95 ?%(?= CI| interval| of| lower)|[<>≤≥] ?\d[\d.]*"
+)
 _NUMBER = re.compile(r"(?<![\w.,])((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?!\w)( ?%)?")
 #: Columns by which the rows of a table fall into groups.
-_GROUPS = ("metric", "judge", "system", "criterion", "group", "rewriter", "threshold", "turn_set", "baseline")
+_GROUPS = (
+    "metric",
+    "judge",
+    "system",
+    "criterion",
+    "group",
+    "rewriter",
+    "threshold",
+    "turn_set",
+    "baseline",
+)
 #: Columns of tables that are left out.
 _SINGLE = {"turn", "document", "item", "unit"}
 
 
 def unexplained(
-    sentence: str, tables: Iterable[Sequence[Row]], policy: Mapping[str, Any], notes: Iterable[str] = ()
+    sentence: str,
+    tables: Iterable[Sequence[Row]],
+    policy: Mapping[str, Any],
+    notes: Iterable[str] = (),
 ) -> list[str]:
     """The numbers of a sentence that no table has. ``policy``: that of the JSON output, whose ``notes`` may be repeated."""
     for note in notes:
@@ -42,7 +57,10 @@ def unexplained(
             numbers, percentages = _printed(rows, _named_measure(rows, sentence))
             known |= numbers
             shares |= percentages
-    found = [(number.replace(",", ""), bool(percent)) for number, percent in _NUMBER.findall(_NAMED.sub(" ", sentence))]
+    found = [
+        (number.replace(",", ""), bool(percent))
+        for number, percent in _NUMBER.findall(_NAMED.sub(" ", sentence))
+    ]
     return [number for number, percent in found if not _explained(number, percent, known, shares)]
 
 
@@ -55,8 +73,14 @@ def _explained(number: str, percent: bool, known: set[str], shares: set[str]) ->
 
 def _named_measure(rows: Sequence[Row], sentence: str) -> str:
     """The one measure of the table that a sentence names; empty where it names none or several, or the table has none."""
-    labels = {name: _label(name) for name in {str(row["metric"]) for row in rows if row.get("metric")}}
-    named = [name for name, label in labels.items() if re.search(rf"(?<![\w@]){re.escape(label)}(?![\w@])", sentence)]
+    labels = {
+        name: _label(name) for name in {str(row["metric"]) for row in rows if row.get("metric")}
+    }
+    named = [
+        name
+        for name, label in labels.items()
+        if re.search(rf"(?<![\w@]){re.escape(label)}(?![\w@])", sentence)
+    ]
     return named[0] if len(named) == 1 else ""
 
 
@@ -97,9 +121,13 @@ def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
 
 def _add_cells(rows: Sequence[Row], known: set[str], shares: set[str]) -> None:
     """Add what the numbers in these rows may look like."""
-    columns = ({row[name] for row in rows if row[name] is not None} for name in (rows[0] if rows else ()))
+    columns = (
+        {row[name] for row in rows if row[name] is not None} for name in (rows[0] if rows else ())
+    )
     for values in columns:
-        if all(isinstance(value, int | float) for value in values) and not all(isinstance(value, bool) for value in values):
+        if all(isinstance(value, int | float) for value in values) and not all(
+            isinstance(value, bool) for value in values
+        ):
             for value in map(abs, values):
                 known.update(f"{value:.{digits}f}" for digits in range(5))
                 shares.update(f"{100 * value:.{digits}f}" for digits in range(2))
@@ -120,4 +148,9 @@ def _add_counts(rows: Sequence[Row], known: set[str], shares: set[str]) -> None:
         elif values and all(isinstance(value, str) for value in values):
             counts.add(len(set(values)))
     known.update(map(str, counts))
-    shares.update(f"{100 * count / len(rows):.{digits}f}" for count in counts if 0 < len(rows) >= count for digits in range(2))
+    shares.update(
+        f"{100 * count / len(rows):.{digits}f}"
+        for count in counts
+        if 0 < len(rows) >= count
+        for digits in range(2)
+    )

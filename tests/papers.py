@@ -61,7 +61,11 @@ class Paper:
 
 _QRQA = " ".join(
     f"--scores {role}=cast2019/qrqa/{name}_query_metrics.txt"
-    for role, name in (("original", "original"), ("qr", "Transformer_Plus_Plus_Q"), ("human", "human"))
+    for role, name in (
+        ("original", "original"),
+        ("qr", "Transformer_Plus_Plus_Q"),
+        ("human", "human"),
+    )
 )
 _RUNS_2019 = " ".join(
     f"--{role} cast2019/runs/bert_base_{name}.trec.gz"
@@ -98,14 +102,19 @@ COMMANDS = {
     " --subset cast2022-regin/question_relevance_mi_subset.qrel --run bm25=cast2022-regin/bm25_baseline_mi_run.json.gz"
     " --run gpt3=cast2022-regin/GPT-3_raw_run.json",
     "responses": "crowd "
-    + " ".join(f"--qrels cast2022-regin/response_{name}.qrel" for name in ("relevance", "conciseness", "naturalness")),
+    + " ".join(
+        f"--qrels cast2022-regin/response_{name}.qrel"
+        for name in ("relevance", "conciseness", "naturalness")
+    ),
 }
 
 # ---------------------------------------------------------------- values in tables
 
 
 def _rows(tables: Tables, table: str, **wanted: Any) -> list[dict[str, Any]]:
-    found = [row for row in tables[table] if all(row[key] == value for key, value in wanted.items())]
+    found = [
+        row for row in tables[table] if all(row[key] == value for key, value in wanted.items())
+    ]
     assert found, f"{table} has no row with {wanted}"
     return found
 
@@ -125,7 +134,10 @@ def _bins(metric: str, threshold: str) -> Find:
 
 def _unchanged(tables: Tables) -> str:
     """Return the number of turns that needed no rewriting, for each threshold of Table 1: bin ✗✗✗, bin ✓✓✓, and all bins."""
-    cuts = [[row["unchanged"] for row in _rows(tables, "bins", metric=cut[0], threshold=cut[1])] for cut in TABLE_1]
+    cuts = [
+        [row["unchanged"] for row in _rows(tables, "bins", metric=cut[0], threshold=cut[1])]
+        for cut in TABLE_1
+    ]
     return " · ".join(_written(some, None) for some in (
         (cut[0] for cut in cuts), (cut[-1] for cut in cuts), (sum(cut) for cut in cuts)
     ))  # fmt: skip
@@ -146,17 +158,25 @@ def _causes(tables: Tables) -> str:
 
 
 def _swept(tables: Tables) -> str:
-    return " · ".join(_written((row["count"] for row in _rows(tables, "bins", threshold=at)), None) for at in (0.0, 0.5, 1.0))
+    return " · ".join(
+        _written((row["count"] for row in _rows(tables, "bins", threshold=at)), None)
+        for at in (0.0, 0.5, 1.0)
+    )
 
 
 def _areas(tables: Tables) -> str:
     area = {row["bin"]: row["area"] for row in tables["areas"]}
-    qa, qr = (sum(area[one] for one in area if test(one)) for test in (lambda b: b[2] == "0", lambda b: b[1:] == "01"))
+    qa, qr = (
+        sum(area[one] for one in area if test(one))
+        for test in (lambda b: b[2] == "0", lambda b: b[1:] == "01")
+    )
     return _written((qa, qr, area["011"], area["111"]), 3)
 
 
 def _correlation(x: str, subset: str, digits: int = 2) -> Find:
-    return _values("correlations", "value", digits, x=x, y="overlap_1000", subset=subset, method="pearson")
+    return _values(
+        "correlations", "value", digits, x=x, y="overlap_1000", subset=subset, method="pearson"
+    )
 
 
 def _bleu(turns: str) -> Find:
@@ -165,7 +185,9 @@ def _bleu(turns: str) -> Find:
 
 def _grades(tables: Tables) -> str:
     rows = tables["qrels"]
-    return f"{_written((row['count'] for row in rows), None)} of {sum(row['count'] for row in rows)}"
+    return (
+        f"{_written((row['count'] for row in rows), None)} of {sum(row['count'] for row in rows)}"
+    )
 
 
 def _unjudged(tables: Tables) -> str:
@@ -173,12 +195,16 @@ def _unjudged(tables: Tables) -> str:
 
 
 def _words(what: str) -> Find:
-    return lambda tables: _written((_rows(tables, "statistics", what=what)[0][name] for name in ("terms", "terms_sd")), 2)
+    return lambda tables: _written(
+        (_rows(tables, "statistics", what=what)[0][name] for name in ("terms", "terms_sd")), 2
+    )
 
 
 def _facets(run: str) -> Find:
     def find(tables: Tables) -> str:
-        values = {row["metric"]: row["value"] for row in _rows(tables, "document_relevance", system=run)}
+        values = {
+            row["metric"]: row["value"] for row in _rows(tables, "document_relevance", system=run)
+        }
         return _written((values[name] for name in ("MRR100", "P1", "NDCG3", "NDCG5")), 4)
 
     return find
@@ -429,7 +455,9 @@ def page() -> str:
         "## Other public files\n\nThe published values are recomputed with pytrec_eval and a few lines of Python.\n\n"
         + _table(RECOMPUTED)
     )
-    listed = "\n".join(f"{name}:\n\n```sh\nrobustcs {command}\n```\n" for name, command in COMMANDS.items())
+    listed = "\n".join(
+        f"{name}:\n\n```sh\nrobustcs {command}\n```\n" for name, command in COMMANDS.items()
+    )
     return "\n".join([*parts, f"## Commands\n\n{listed}"])
 
 

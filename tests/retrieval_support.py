@@ -15,7 +15,8 @@ needs_pyserini = pytest.mark.skipif(
 )
 
 needs_transformers = pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("torch", "transformers")), reason="torch and transformers are not installed"
+    any(find_spec(name) is None for name in ("torch", "transformers")),
+    reason="torch and transformers are not installed",
 )
 
 
@@ -84,7 +85,9 @@ def project_retrieved_before(demo: Path, folder: Path) -> Path:
     project_without_runs(demo, folder)
     (folder / "robustcs.toml").write_text(CONFIG.replace('paraphrases = "paraphrases.csv"\n', ""))
     with (folder / "collection.jsonl").open("a") as stream:
-        stream.writelines(f'{{"id": "other{n}", "contents": "What nobody asks for."}}\n' for n in range(20))
+        stream.writelines(
+            f'{{"id": "other{n}", "contents": "What nobody asks for."}}\n' for n in range(20)
+        )
     with protection():
         workspace = Workspace(read_project(folder / "robustcs.toml"))
         assert workspace.project.retrieval is not None
@@ -93,8 +96,14 @@ def project_retrieved_before(demo: Path, folder: Path) -> Path:
         for system in systems_of(workspace):
             run = maker.run_path(system.name)
             shutil.copy(demo / "runs" / f"stem_{system.name}.trec", run)
-            made = {**maker.makes(system.raw, None), "index": "0" * 64, "software": "pyserini 0.22.1"}
-            sidecar_path(run).write_text(Sidecar(sha256(run), text_checksums(system.texts, False), made).as_text())
+            made = {
+                **maker.makes(system.raw, None),
+                "index": "0" * 64,
+                "software": "pyserini 0.22.1",
+            }
+            sidecar_path(run).write_text(
+                Sidecar(sha256(run), text_checksums(system.texts, False), made).as_text()
+            )
     return folder
 
 
@@ -103,18 +112,26 @@ def tokenizer(end: bool) -> Any:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    vocabulary = {word: number for number, word in enumerate(["<pad>", "</s>", "<unk>", "[SEP]", *WORDS])}
+    vocabulary = {
+        word: number for number, word in enumerate(["<pad>", "</s>", "<unk>", "[SEP]", *WORDS])
+    }
     fast = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     fast.normalizer = normalizers.Lowercase()
     fast.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     if end:
-        fast.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+        fast.post_processor = processors.TemplateProcessing(
+            single="$A </s>", special_tokens=[("</s>", 1)]
+        )
     else:
         fast.post_processor = processors.TemplateProcessing(
             single="$A [SEP]", pair="$A [SEP] $B:1 [SEP]:1", special_tokens=[("[SEP]", 3)]
         )
     return PreTrainedTokenizerFast(
-        tokenizer_object=fast, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", sep_token="[SEP]"
+        tokenizer_object=fast,
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+        sep_token="[SEP]",
     )
 
 
@@ -150,8 +167,16 @@ def save_mono_t5(folder: Path) -> None:
     words, model = tokenizer(True), t5()
     prompts = [f"Query: {query} Document: {text} Relevant:" for query, text, _ in PAIRS]
     inputs = words(prompts, return_tensors="pt", padding=True)
-    targets = words(["true" if relevant else "false" for *_, relevant in PAIRS], return_tensors="pt")["input_ids"]
-    train(model, 60, input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=targets)
+    targets = words(
+        ["true" if relevant else "false" for *_, relevant in PAIRS], return_tensors="pt"
+    )["input_ids"]
+    train(
+        model,
+        60,
+        input_ids=inputs["input_ids"],
+        attention_mask=inputs["attention_mask"],
+        labels=targets,
+    )
     model.save_pretrained(folder)
     words.save_pretrained(folder)
 
@@ -159,9 +184,19 @@ def save_mono_t5(folder: Path) -> None:
 def save_rewriter(folder: Path) -> None:
     """A T5 that has learned to write down the words of the history and the turn in a fixed way."""
     words, model = tokenizer(True), t5()
-    inputs = words(["bees live", "bees live ||| eat honey", "bicycle chain"], return_tensors="pt", padding=True)
-    targets = words(["bees live", "bees eat honey", "bicycle chain"], return_tensors="pt", padding=True)["input_ids"]
+    inputs = words(
+        ["bees live", "bees live ||| eat honey", "bicycle chain"], return_tensors="pt", padding=True
+    )
+    targets = words(
+        ["bees live", "bees eat honey", "bicycle chain"], return_tensors="pt", padding=True
+    )["input_ids"]
     targets[targets == 0] = -100
-    train(model, 80, input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=targets)
+    train(
+        model,
+        80,
+        input_ids=inputs["input_ids"],
+        attention_mask=inputs["attention_mask"],
+        labels=targets,
+    )
     model.save_pretrained(folder)
     words.save_pretrained(folder)

@@ -26,9 +26,14 @@ _EVALUATED = ("turns", "missing", "notes", "unit", "units", "few")
 def frame(spec: TableSpec, rows: Rows) -> pd.DataFrame:
     """A table as it is declared: columns that a row lacks are empty, 0, nan or False."""
     names = [field.name for field in spec.fields]
-    more = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in names]
+    more = [
+        name for name in dict.fromkeys(name for row in rows for name in row) if name not in names
+    ]
     assert spec.more or not more, f"table {spec.name} has no column {more}"
-    filled = [{field.name: row.get(field.name, _EMPTY[field.kind]) for field in spec.fields} | dict(row) for row in rows]
+    filled = [
+        {field.name: row.get(field.name, _EMPTY[field.kind]) for field in spec.fields} | dict(row)
+        for row in rows
+    ]
     return pd.DataFrame(filled, columns=names + more)
 
 
@@ -46,13 +51,19 @@ def made(study: str, tables: Mapping[str, Rows], **settings: Any) -> Result:
         assert set(tables) <= set(specs)
         found = {name: frame(specs[name], rows) for name, rows in tables.items()}
         return module.Augmentation(evaluated, 10, None, **settings, content=found)  # type: ignore[no-any-return]
-    kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Result)]
+    kinds = [
+        kind
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, Result)
+    ]
     [kind] = [kind for kind in kinds if kind.__module__ == module.__name__]
     specs = {spec.name: spec for spec in kind.declared}
     assert set(tables) <= set(specs), f"{study} has the tables {', '.join(specs)}"
     frames = {name: frame(spec, tables.get(name, ())) for name, spec in specs.items()}
     rest = {
-        field.name: {} for field in fields(kind) if field.name not in (*frames, *settings, "evaluated", "inputs", "content")
+        field.name: {}
+        for field in fields(kind)
+        if field.name not in (*frames, *settings, "evaluated", "inputs", "content")
     }
     return kind(evaluated, **rest, **settings, content=frames)
 
@@ -65,7 +76,10 @@ def cards(result: Result, **more: Any) -> list[Verdict]:
 def spoken(result: Result, **more: Any) -> list[str]:
     """The verdicts on a result, and then its findings."""
     names = [name for name in vars(_module(result)) if name.endswith("_findings")]
-    return [*(card.sentence for card in cards(result, **more)), *(one for name in names for one in _called(result, name, more))]
+    return [
+        *(card.sentence for card in cards(result, **more)),
+        *(one for name in names for one in _called(result, name, more)),
+    ]
 
 
 def _module(result: Result) -> ModuleType:
@@ -76,9 +90,20 @@ def _called(result: Result, name: str, more: Mapping[str, Any]) -> list[Any]:
     function = getattr(_module(result), name, None)
     if function is None or function.__module__ != _module(result).__name__:
         return []
-    return list(function(result, **{key: more[key] for key in inspect.signature(function).parameters if key in more}))
+    return list(
+        function(
+            result,
+            **{key: more[key] for key in inspect.signature(function).parameters if key in more},
+        )
+    )
 
 
-def said(study: str, tables: Mapping[str, Rows], *, told: Mapping[str, Any] | None = None, **settings: Any) -> list[str]:
+def said(
+    study: str,
+    tables: Mapping[str, Rows],
+    *,
+    told: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> list[str]:
     """What people read about a result with these tables, verdicts first: see :func:`made` and :func:`spoken`."""
     return spoken(made(study, tables, **settings), **(told or {}))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_COUNT = re.compile(r"\A.*: [\d,]+ of [\d,]+ \w+ cannot be used; correct them: at most 5% of a file may be skipped\n")
+_COUNT = re.compile(
+    r"\A.*: [\d,]+ of [\d,]+ \w+ cannot be used; correct them: at most 5% of a file may be skipped\n"
+)
 
 
 def without_count(error: Exception | str) -> str:

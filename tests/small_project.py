@@ -15,17 +15,25 @@ def _run(shift: int) -> str:
         f"{turn} Q0 d{(place * (shift + len(turn)) + int(turn[0])) % 7} {rank} {9.5 - rank} t\n"
         for place, turn in enumerate(_TURNS)
         for rank, place in enumerate((place, place + 1, place + 3), 1)
-        if len({(p * (shift + len(turn)) + int(turn[0])) % 7 for p in (place, place + 1, place + 3)}) == 3 or rank == 1
+        if len(
+            {(p * (shift + len(turn)) + int(turn[0])) % 7 for p in (place, place + 1, place + 3)}
+        )
+        == 3
+        or rank == 1
     )
 
 
 def _scores(shift: int) -> str:
-    rows = "".join(f"ndcg_cut_3\t{turn}\t{(place * shift % 7) / 7:.4f}\n" for place, turn in enumerate(_TURNS))
+    rows = "".join(
+        f"ndcg_cut_3\t{turn}\t{(place * shift % 7) / 7:.4f}\n" for place, turn in enumerate(_TURNS)
+    )
     return f"{rows}ndcg_cut_3\tall\t0.5\n"
 
 
 def _texts(wording: str) -> str:
-    return "id\tquery\n" + "".join(f"{turn}\t{wording} {place}?\n" for place, turn in enumerate(_TURNS))
+    return "id\tquery\n" + "".join(
+        f"{turn}\t{wording} {place}?\n" for place, turn in enumerate(_TURNS)
+    )
 
 
 def _jsonl(records: list[dict[str, object]]) -> str:
@@ -39,8 +47,23 @@ def _snippets(workers: tuple[str, ...]) -> str:
 
 
 _ASKED = [{"question": f"Q{place}", "score": 3.0 - place} for place in (1, 2)]
-_UNITS = {"F11": {"Q1": 0.5, "Q2": 0.25, "MAX": 1, "MIN": 0}, "F12": {"Q1": 0.5, "Q2": 0.25, "MAX": 1, "MIN": 0}}
-_MEASURES = ("NDCG1", "NDCG3", "NDCG5", "NDCG10", "NDCG20", "P1", "P3", "P5", "P10", "P20", "MRR100")
+_UNITS = {
+    "F11": {"Q1": 0.5, "Q2": 0.25, "MAX": 1, "MIN": 0},
+    "F12": {"Q1": 0.5, "Q2": 0.25, "MAX": 1, "MIN": 0},
+}
+_MEASURES = (
+    "NDCG1",
+    "NDCG3",
+    "NDCG5",
+    "NDCG10",
+    "NDCG20",
+    "P1",
+    "P3",
+    "P5",
+    "P10",
+    "P20",
+    "MRR100",
+)
 _ANSWERS = {turn: f"answer {place % 3}" for place, turn in enumerate(_TURNS)}
 _TOPIC = "101\tTell me.\tdesc\t2\tF1{0}\tfacet {0}\tQ{1}\twhat {1}?\tno\n"
 
@@ -172,7 +195,9 @@ a = "mixed.json"
 
 _RUNS = "--qrels qrels.txt --original raw.trec --qr qr.trec --human human.trec"
 _SCORES = "--scores original=raw.eval --scores qr=qr.eval --scores human=human.eval"
-_ANSWERS = "--gold gold.json --answers original=raw.json --answers qr=qr.json --answers human=human.json"
+_ANSWERS = (
+    "--gold gold.json --answers original=raw.json --answers qr=qr.json --answers human=human.json"
+)
 _SCORED, _ANSWERED = f"--metric ndcg_cut_3 {_SCORES}", f"--metric f1 {_ANSWERS}"
 _PAIR = "--qrels qrels.txt --qr qr.trec --human human.trec"
 _ANSWERED_PAIR = _ANSWERED.replace("--answers original=raw.json ", "")
@@ -235,15 +260,27 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
     "blank": lambda data: b"\n \n",
     "binary": lambda data: bytes(range(256)) * 4,
     "half a gzip": lambda data: gzip.compress(data * 20, mtime=0)[:-30],
-    "not UTF-8": lambda data: b"\n".join(line[:2] + b"\xe9" + line[2:] for line in data.split(b"\n")),
+    "not UTF-8": lambda data: b"\n".join(
+        line[:2] + b"\xe9" + line[2:] for line in data.split(b"\n")
+    ),
     "UTF-16": lambda data: data.decode().encode("utf-16"),
-    "too few columns": lambda data: b"\n".join(re.split(rb"[\s,]", line)[0] for line in data.split(b"\n")),
+    "too few columns": lambda data: b"\n".join(
+        re.split(rb"[\s,]", line)[0] for line in data.split(b"\n")
+    ),
     "nested": lambda data: b"[" * 20_000,
     "other JSON": lambda data: b"[1, 2]\n",
     "PDF": lambda data: b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n",
 }
 #: Files that stand in the place of others.
-WRONG = ("qrels.txt", "raw.trec", "raw.eval", "raw.tsv", "raw.json", "paraphrases.csv", "collection.jsonl")
+WRONG = (
+    "qrels.txt",
+    "raw.trec",
+    "raw.eval",
+    "raw.tsv",
+    "raw.json",
+    "paraphrases.csv",
+    "collection.jsonl",
+)
 #: Kinds of file whose ids must be those of the judgments.
 FOREIGN = ("run", "texts")
 #: (kind, how) of what is sound after all.

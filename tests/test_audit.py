@@ -14,9 +14,16 @@ from tests.conftest import ROOT, load
 
 AUDIT = load(ROOT / ".ci" / "audit.py")
 FINE = {"name": "click", "version": "8.1", "vulns": []}
-BAD = {"name": "jinja2", "version": "3.1.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["3.1.6"]}]}
+BAD = {
+    "name": "jinja2",
+    "version": "3.1.0",
+    "vulns": [{"id": "PYSEC-1", "fix_versions": ["3.1.6"]}],
+}
 UNFIXED = {"name": "nltk", "version": "3.9", "vulns": [{"id": "PYSEC-2", "fix_versions": []}]}
-SKIPPED = {"name": "six", "skip_reason": "Dependency not found on PyPI and could not be audited: six (1.17.0)"}
+SKIPPED = {
+    "name": "six",
+    "skip_reason": "Dependency not found on PyPI and could not be audited: six (1.17.0)",
+}
 
 
 @pytest.mark.parametrize(

@@ -372,12 +372,17 @@ def test_bad_input(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize("command", [RUNS, SWEEP, SCORED, ANSWERS, TEXT, f"check {ON_RUNS}"])
-def test_the_sound_files_are_sound(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_sound_files_are_sound(
+    command: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     write(folder, {})
     assert run(shlex.split(command)) == 0
     notes = [line for line in capfd.readouterr().out.splitlines() if line.startswith("Note")]
     assert all(
-        note.lower().startswith("note: the sampling unit is the turn, because there is only 1 conversation") for note in notes
+        note.lower().startswith(
+            "note: the sampling unit is the turn, because there is only 1 conversation"
+        )
+        for note in notes
     )
 
 
@@ -419,7 +424,9 @@ NOTED = [
 
 
 @pytest.mark.parametrize("case", NOTED, ids=[case.name for case in NOTED])
-def test_what_can_be_evaluated_but_looks_wrong_is_noted(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_can_be_evaluated_but_looks_wrong_is_noted(
+    case: Case, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     before = write(folder, case.files)
     assert run([*shlex.split(case.command), "--format", "json"]) == case.code
     out, err = capfd.readouterr()
@@ -435,21 +442,27 @@ def test_what_can_be_evaluated_but_looks_wrong_is_noted(case: Case, folder: Path
     ids=["run", "texts"],
 )  # fmt: skip
 def test_check_refuses_what_belongs_to_other_turns(
-    role: str, line: str, file: str, text: str, turn: str, folder: Path, capfd: pytest.CaptureFixture[str]
+    role: str,
+    line: str,
+    file: str,
+    text: str,
+    turn: str,
+    folder: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     before = write(folder, {file: text})
     assert run([*shlex.split(line), "--format", "json"]) == 3
     out, err = capfd.readouterr()
-    found = (
-        f"{file}: none of its turns is in the qrels: its turn ids look like {turn!r}, those of the qrels like '1_1'; {TOGETHER}"
-    )
+    found = f"{file}: none of its turns is in the qrels: its turn ids look like {turn!r}, those of the qrels like '1_1'; {TOGETHER}"
     assert err == f"{found}\n"
     files = json.loads(out)["tables"]["files"]
     assert {entry["role"]: entry["problem"] for entry in files if entry["problem"]} == {role: found}
     assert contents(folder) == before
 
 
-def test_check_shows_everything_and_then_fails(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_check_shows_everything_and_then_fails(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     write(folder, {"raw.trec": RUN.replace("8.5", "high"), "human.trec": ""})
     assert run(shlex.split(f"check {ON_RUNS}")) == 3
     out, err = capfd.readouterr()
@@ -461,7 +474,9 @@ def test_check_shows_everything_and_then_fails(folder: Path, capfd: pytest.Captu
     assert "qr        qr.trec        3  ok" in out.splitlines()
 
 
-def test_a_closed_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_closed_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     opened = os.open
 
     def refuse(path: str, flags: int, *mode: int) -> int:
@@ -471,7 +486,9 @@ def test_a_closed_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: p
 
     before = write(folder, {})
     with monkeypatch.context() as patch:
-        patch.setattr(os, "open", refuse)  # permissions do not stop the administrator who may run this
+        patch.setattr(
+            os, "open", refuse
+        )  # permissions do not stop the administrator who may run this
         assert run(shlex.split(f"{RUNS} --output out.json")) == 3
     assert capfd.readouterr().err == (
         "robustcs: out.json: not written, no permission to write to its folder; check the permissions\n"
@@ -487,7 +504,18 @@ def test_a_traceback_only_when_asked(folder: Path, capfd: pytest.CaptureFixture[
     assert err.endswith("\ngone.trec: no such file; check the path\n")
 
 
-def test_all_unusable_files_are_named_at_once_by_check(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_all_unusable_files_are_named_at_once_by_check(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     write(folder, {})
-    assert run(shlex.split("check --qrels a --original b --qr c --human d --gold e --rewrites original=f")) == 3
-    assert sorted(capfd.readouterr().err.splitlines()) == [f"{name}: no such file; check the path" for name in "abcdef"]
+    assert (
+        run(
+            shlex.split(
+                "check --qrels a --original b --qr c --human d --gold e --rewrites original=f"
+            )
+        )
+        == 3
+    )
+    assert sorted(capfd.readouterr().err.splitlines()) == [
+        f"{name}: no such file; check the path" for name in "abcdef"
+    ]

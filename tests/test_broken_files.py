@@ -57,7 +57,11 @@ _opened_by: dict[tuple[str, str], set[str]] = {}
 
 
 def _note_open(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "open" and _opened is not None and isinstance(arguments[0], str | bytes | os.PathLike):
+    if (
+        event == "open"
+        and _opened is not None
+        and isinstance(arguments[0], str | bytes | os.PathLike)
+    ):
         _opened.add(Path(os.fsdecode(arguments[0])).name)
 
 
@@ -87,7 +91,11 @@ def write_sound(folder: Path, line: str) -> None:
 
 
 def named_files(line: str) -> list[str]:
-    return [file for word in shlex.split(line) if (file := word.rpartition("=")[2]) in FILES or file == "robustcs.toml"]
+    return [
+        file
+        for word in shlex.split(line)
+        if (file := word.rpartition("=")[2]) in FILES or file == "robustcs.toml"
+    ]
 
 
 def opened_by(folder: Path, command: str, line: str) -> set[str]:
@@ -126,7 +134,10 @@ def breakages(name: str) -> Iterator[tuple[str, bytes | None]]:
         forms |= {"no TOML": b"qrels = qrels.txt\n", "unknown key": b"qrel = 'qrels.txt'\n"}
         forms["unknown measure"] = b"metrics = ['ndgc']\n"
     yield from forms.items()
-    yield from ((how, None) for how in ("missing", "a folder", *(() if os.geteuid() == 0 else ("no permission",))))
+    yield from (
+        (how, None)
+        for how in ("missing", "a folder", *(() if os.geteuid() == 0 else ("no permission",)))
+    )
 
 
 def put(path: Path, how: str, data: bytes | None) -> None:
@@ -143,7 +154,9 @@ def complaint(command: str, code: int, out: str, err: str, file: str) -> str | N
     said = [line for line in err.splitlines() if not line.startswith(PROGRESS)]
     if code not in (2, 3, 4):
         return f"exit {code}: {err[-300:]}"
-    if code == 3 and (not said or any(file not in line and not line.startswith("… and ") for line in said)):
+    if code == 3 and (
+        not said or any(file not in line and not line.startswith("… and ") for line in said)
+    ):
         return f"a line without {file}: {said}"
     # what can be read and does not fit is told in one line that names what does not
     if code != 3 and (len(said) != 1 or not said[0].startswith("robustcs: ")):
@@ -155,7 +168,9 @@ def complaint(command: str, code: int, out: str, err: str, file: str) -> str | N
 
 
 #: A report takes every option of the studies, and the demo is a report.
-_OPTIONS = [pytest.param(name, marks=[pytest.mark.long] * (name in ("demo", "report"))) for name in COMMANDS]
+_OPTIONS = [
+    pytest.param(name, marks=[pytest.mark.long] * (name in ("demo", "report"))) for name in COMMANDS
+]
 
 
 @pytest.mark.parametrize("command", _OPTIONS)
@@ -163,21 +178,45 @@ def test_every_option_that_takes_a_file_is_used_or_reads_none(
     command: str, folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     takes = {}
-    for parameter in (*options_of(command), *(one for one in COMMANDS[command].params if isinstance(one, click.Argument))):
+    for parameter in (
+        *options_of(command),
+        *(one for one in COMMANDS[command].params if isinstance(one, click.Argument)),
+    ):
         metavar = parameter.metavar or ("FOLDER" if isinstance(parameter, click.Argument) else "")
-        if re.search(r"FILE|FOLDER|DIR|MODEL|GRADES|HOW", metavar) and parameter.name not in OUTPUTS:
+        if (
+            re.search(r"FILE|FOLDER|DIR|MODEL|GRADES|HOW", metavar)
+            and parameter.name not in OUTPUTS
+        ):
             takes[parameter.name] = parameter
     used: set[str] = set()
     for line in LINES[command]:
         opened = opened_by(folder, command, line)
         assert set(named_files(line)) <= opened, f"{command} {line} opens only {opened}"
         given = parsed(f"{command} {line}")
-        used |= {name for name in takes if given.get(name) and named_files(shlex.join(map(str, _all(given[name]))))}
+        used |= {
+            name
+            for name in takes
+            if given.get(name) and named_files(shlex.join(map(str, _all(given[name]))))
+        }
     for name in takes.keys() - used - FOLDERS.keys() - {"config"}:
-        value = takes[name].metavar.replace("[", "").split(":")[0].replace("ROLE", "qr").replace("NAME", "new").replace("]", "")
+        value = (
+            takes[name]
+            .metavar.replace("[", "")
+            .split(":")[0]
+            .replace("ROLE", "qr")
+            .replace("NAME", "new")
+            .replace("]", "")
+        )
         write_sound(folder, "")
         (folder / "extra").write_text("nothing that could be read\n")
-        code = run([command, *shlex.split(LINES[command][0]), takes[name].opts[0], value.replace("FILE", "extra")])
+        code = run(
+            [
+                command,
+                *shlex.split(LINES[command][0]),
+                takes[name].opts[0],
+                value.replace("FILE", "extra"),
+            ]
+        )
         assert code in (0, 2), f"{command} {takes[name].opts[0]} reads its file: give it a line"
     capfd.readouterr()
 
@@ -186,9 +225,13 @@ def _all(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-@pytest.mark.parametrize("rest", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one in ten", "the rest"])
+@pytest.mark.parametrize(
+    "rest", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one in ten", "the rest"]
+)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_broken_files(command: str, rest: bool, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_broken_files(
+    command: str, rest: bool, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     wrong = []
     # about twenty forms of a file: each is broken in one or two ways, and these differ between files and commands
     numbers = itertools.count(list(COMMANDS).index(command))
@@ -204,7 +247,10 @@ def test_broken_files(command: str, rest: bool, folder: Path, capfd: pytest.Capt
                 file = f"broken{Path(name).suffix}" if name in named else name
                 put(folder / file, how, data)
                 before = contents(folder)
-                words = [re.sub(rf"(^|=){re.escape(name)}$", rf"\1{file}", word) for word in shlex.split(line)]
+                words = [
+                    re.sub(rf"(^|=){re.escape(name)}$", rf"\1{file}", word)
+                    for word in shlex.split(line)
+                ]
                 capfd.readouterr()
                 try:
                     told = complaint(command, run([command, *words]), *capfd.readouterr(), file)
@@ -219,9 +265,15 @@ def test_broken_files(command: str, rest: bool, folder: Path, capfd: pytest.Capt
     assert not wrong, f"{len(wrong)} answers\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("demo", "init", "try-program", "bundle")])
-@pytest.mark.parametrize("option", ["--metric ndgc_cut_3", "--threshold nope", "--config gone.toml"])
-def test_broken_settings(command: str, option: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "command", [name for name in COMMANDS if name not in ("demo", "init", "try-program", "bundle")]
+)
+@pytest.mark.parametrize(
+    "option", ["--metric ndgc_cut_3", "--threshold nope", "--config gone.toml"]
+)
+def test_broken_settings(
+    command: str, option: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """Told in one line by a command that takes the option; refused like any unknown option by the others."""
     write_sound(folder, "")
     before = contents(folder)

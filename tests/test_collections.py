@@ -54,13 +54,20 @@ def lines_of(texts: Mapping[str, str], documents: Callable[[str], list[str]]) ->
         ranked = sorted(documents(turn), key=lambda document: draw.random())
         if draw.random() < len(text.split()) / 12:
             ranked.sort(key=lambda document: document != documents(turn)[0])
-        lines += [f"{turn} Q0 {document} {rank} {20 - rank} made\n" for rank, document in enumerate(ranked, 1)]
+        lines += [
+            f"{turn} Q0 {document} {rank} {20 - rank} made\n"
+            for rank, document in enumerate(ranked, 1)
+        ]
     return "".join(lines)
 
 
-def judged(turns: Iterable[str], documents: Callable[[str], list[str]], grades: Iterable[int]) -> str:
+def judged(
+    turns: Iterable[str], documents: Callable[[str], list[str]], grades: Iterable[int]
+) -> str:
     return "".join(
-        f"{turn} 0 {document} {grade}\n" for turn in turns for document, grade in zip(documents(turn), grades, strict=False)
+        f"{turn} 0 {document} {grade}\n"
+        for turn in turns
+        for document, grade in zip(documents(turn), grades, strict=False)
     )
 
 
@@ -70,7 +77,12 @@ def made_run(turns: list[str], documents: Callable[[str], list[str]], text: str)
 
 
 # CAsT 2022: a tree of turns, those of the user with odd numbers
-TREE = [(topic, f"{path}-{number}") for topic in range(132, 140) for path in (1, 2) for number in (1, 3, 5)]
+TREE = [
+    (topic, f"{path}-{number}")
+    for topic in range(132, 140)
+    for path in (1, 2)
+    for number in (1, 3, 5)
+]
 TURNS_2022 = [f"{topic}_{number}" for topic, number in TREE]
 
 
@@ -78,7 +90,11 @@ def passages_2022(turn: str) -> list[str]:
     return [f"MARCO_{turn.partition('_')[0]}_{number}-{number % 3 + 1}" for number in range(1, 16)]
 
 
-RAW, AUTOMATIC, MANUAL = "What about it?", "What happened in {}?", "What happened in {} after all that was said?"
+RAW, AUTOMATIC, MANUAL = (
+    "What about it?",
+    "What happened in {}?",
+    "What happened in {} after all that was said?",
+)
 
 
 def topics_2022(field: str, text: str) -> Made:
@@ -86,11 +102,24 @@ def topics_2022(field: str, text: str) -> Made:
 
     def turn(topic: int, number: str) -> list[dict[str, Any]]:
         path, _, place = number.partition("-")
-        user = {"number": number, "participant": "User", "utterance": RAW, field: text.format(f"{topic}_{number}")}
-        return [user, {"number": f"{path}-{int(place) + 1}", "participant": "System", "response": "This."}]
+        user = {
+            "number": number,
+            "participant": "User",
+            "utterance": RAW,
+            field: text.format(f"{topic}_{number}"),
+        }
+        return [
+            user,
+            {"number": f"{path}-{int(place) + 1}", "participant": "System", "response": "This."},
+        ]
 
     topics = [
-        {"number": topic, "turn": [each for other, number in TREE if other == topic for each in turn(topic, number)]}
+        {
+            "number": topic,
+            "turn": [
+                each for other, number in TREE if other == topic for each in turn(topic, number)
+            ],
+        }
         for topic in range(132, 140)
     ]
     return lambda _: json.dumps(topics)
@@ -100,7 +129,8 @@ def topics_2022(field: str, text: str) -> Made:
 def sample(data: Path) -> dict[str, list[str]]:
     content = json.loads((data / "formats/ikat/2024_sample_run.json").read_text())
     return {
-        turn["turn_id"]: [passage["id"] for passage in turn["responses"][0]["passage_provenance"]] for turn in content["turns"]
+        turn["turn_id"]: [passage["id"] for passage in turn["responses"][0]["passage_provenance"]]
+        for turn in content["turns"]
     }
 
 
@@ -112,7 +142,11 @@ def ikat_qrels(data: Path) -> str:
 def ikat_run(field: str) -> Made:
     def made(data: Path) -> str:
         topics = json.loads((data / "formats/ikat/2024_test_topics.json").read_text())
-        texts = {f"{topic['number']}_{turn['turn_id']}": turn[field] for topic in topics for turn in topic["turns"]}
+        texts = {
+            f"{topic['number']}_{turn['turn_id']}": turn[field]
+            for topic in topics
+            for turn in topic["turns"]
+        }
         return lines_of(texts, sample(data).__getitem__)
 
     return made
@@ -170,9 +204,13 @@ def mtrag_run(kind: str) -> Made:
         for line in (folder / "clapnq_qrels_dev.tsv").read_text().splitlines()[1:]:
             turn, document, _ = line.split("\t")
             found.setdefault(turn, []).append(document)
-        records = [json.loads(line) for line in (folder / f"clapnq_{kind}.jsonl").read_text().splitlines()]
+        records = [
+            json.loads(line) for line in (folder / f"clapnq_{kind}.jsonl").read_text().splitlines()
+        ]
         texts = {record["_id"]: record["text"] for record in records}
-        return lines_of(texts, lambda turn: [*found[turn], *(f"{number}-{turn[:6]}" for number in range(8))])
+        return lines_of(
+            texts, lambda turn: [*found[turn], *(f"{number}-{turn[:6]}" for number in range(8))]
+        )
 
     return made
 
@@ -188,7 +226,11 @@ def table(results: Results, study: str, name: str) -> list[dict[str, Any]]:
 def turns(study: str, turns: int, level: int, missing: int = 0) -> Callable[[Results], None]:
     def proof(results: Results) -> None:
         policy = results[study]["policy"]
-        assert (policy["turns"], policy["relevance_level"], policy["missing_turns"]) == (turns, level, missing)
+        assert (policy["turns"], policy["relevance_level"], policy["missing_turns"]) == (
+            turns,
+            level,
+            missing,
+        )
 
     return proof
 
@@ -202,14 +244,26 @@ def bins_of_2019(results: Results) -> None:
 
 
 def published_clariq(results: Results) -> None:
-    recall = {row["k"]: round(row["recall"], 6) for row in table(results, "clariq", "question_relevance")}
+    recall = {
+        row["k"]: round(row["recall"], 6) for row in table(results, "clariq", "question_relevance")
+    }
     assert recall == {5: 0.324557, 10: 0.563804, 20: 0.667500, 30: 0.691282}
-    means = {(row["system"], row["metric"]): row["value"] for row in table(results, "clariq", "document_relevance")}
-    assert [round(means[name, "NDCG3"], 4) for name in ("best", "bm25", "no", "worst")] == [0.2578, 0.1608, 0.1450, 0.0252]
+    means = {
+        (row["system"], row["metric"]): row["value"]
+        for row in table(results, "clariq", "document_relevance")
+    }
+    assert [round(means[name, "NDCG3"], 4) for name in ("best", "bm25", "no", "worst")] == [
+        0.2578,
+        0.1608,
+        0.1450,
+        0.0252,
+    ]
 
 
 def published_snippets(results: Results) -> None:
-    found = {row["k"]: round(row["value"], 4) for row in table(results, "snippets-agreement", "jaccard")}
+    found = {
+        row["k"]: round(row["value"], 4) for row in table(results, "snippets-agreement", "jaccard")
+    }
     assert found == {5: 0.1795, 4: 0.3465, 3: 0.5322, 2: 0.7317}
 
 
@@ -330,7 +384,11 @@ def test_every_collection_has_a_page_and_stands_in_the_index() -> None:
     "page",
     # these pages have the same kinds of files as those on CAsT 2019 and 2022
     [
-        pytest.param(page, id=page.stem, marks=[pytest.mark.long] * (page.stem in ("cast-2020", "cast-2021", "cast-regin")))
+        pytest.param(
+            page,
+            id=page.stem,
+            marks=[pytest.mark.long] * (page.stem in ("cast-2020", "cast-2021", "cast-regin")),
+        )
         for page in PAGES
     ],
 )
@@ -359,7 +417,12 @@ def test_the_commands_of_the_page_lead_to_a_report(
         assert run(command) == 0, capfd.readouterr().err
     report = folder / "reports" / page.stem
     assert ((report / "report.html").stat().st_size > 0) == (page.stem in DRAWN)
-    collection.proof({path.stem: json.loads(path.read_text("utf-8")) for path in (report / "results").glob("*.json")})
+    collection.proof(
+        {
+            path.stem: json.loads(path.read_text("utf-8"))
+            for path in (report / "results").glob("*.json")
+        }
+    )
     # what the page shows of robustcs.toml is what init wrote
     written = (folder / "robustcs.toml").read_text("utf-8")
     for part in text.partition("```toml\n")[2].partition("```")[0].split("\n\n"):

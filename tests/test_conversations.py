@@ -24,9 +24,24 @@ from robustcs.statistics.units import units_of
         ("1-1_3", 3, "1-1", "1"),  # iKAT 2023: conversations on one topic
         ("132_1-3", 3, "132_1", "132"),  # CAsT 2022: branches of one topic
         ("C_abc_1_q#2", 3, "C_abc_1", "C_abc_1"),  # QuAC and CANARD count from 0
-        ("dd6b6ffd177f2b311abe676261279d2f<::>4", 4, "dd6b6ffd177f2b311abe676261279d2f", "dd6b6ffd177f2b311abe676261279d2f"),
-        ("dd6b6ffd177f2b311abe676261279d2f::4", 4, "dd6b6ffd177f2b311abe676261279d2f", "dd6b6ffd177f2b311abe676261279d2f"),
-        ("dd6b6ffd177f2b311abe676261279d2f_4", 4, "dd6b6ffd177f2b311abe676261279d2f", "dd6b6ffd177f2b311abe676261279d2f"),
+        (
+            "dd6b6ffd177f2b311abe676261279d2f<::>4",
+            4,
+            "dd6b6ffd177f2b311abe676261279d2f",
+            "dd6b6ffd177f2b311abe676261279d2f",
+        ),
+        (
+            "dd6b6ffd177f2b311abe676261279d2f::4",
+            4,
+            "dd6b6ffd177f2b311abe676261279d2f",
+            "dd6b6ffd177f2b311abe676261279d2f",
+        ),
+        (
+            "dd6b6ffd177f2b311abe676261279d2f_4",
+            4,
+            "dd6b6ffd177f2b311abe676261279d2f",
+            "dd6b6ffd177f2b311abe676261279d2f",
+        ),
         ("a_b-1<::>12", 12, "a_b-1", "a_b-1"),
         ("QReCC-Test_7_2", 2, "QReCC-Test_7", "QReCC-Test_7"),
         ("conv12_3", 3, "conv12", "conv12"),
@@ -35,7 +50,12 @@ from robustcs.statistics.units import units_of
 )
 def test_every_known_form(turn: str, depth: int, of: str, unit: str) -> None:
     known = Conversations.from_ids([turn])
-    assert (known.source, known.depth(turn), known.of(turn), known.unit(turn)) == ("pattern", depth, of, unit)
+    assert (known.source, known.depth(turn), known.of(turn), known.unit(turn)) == (
+        "pattern",
+        depth,
+        of,
+        unit,
+    )
 
 
 def grid(form: str, groups: Iterable[object], places: Iterable[int]) -> list[str]:
@@ -48,7 +68,11 @@ def grid(form: str, groups: Iterable[object], places: Iterable[int]) -> list[str
     "turns",
     [
         grid("{}_{:04d}", range(2015, 2025), range(805, 825)),  # dates: 2024_0812
-        grid("{}-{:02d}", ["billing", "returns", "login", "orders", "pro-plan", "refunds"], range(1, 21)),
+        grid(
+            "{}-{:02d}",
+            ["billing", "returns", "login", "orders", "pro-plan", "refunds"],
+            range(1, 21),
+        ),
         grid("q{}_{}", [""], range(1, 30)),  # q_17
         grid("doc_{}_{}", range(1, 9), range(1, 40)),  # doc_3_1200
         grid("{}_{}", range(1, 9), range(40, 60)),  # begin at 40
@@ -59,7 +83,10 @@ def grid(form: str, groups: Iterable[object], places: Iterable[int]) -> list[str
 def test_other_numbers_are_no_places(turns: list[str]) -> None:
     known = Conversations.from_ids(turns)
     assert known.source == "none"
-    assert all((known.of(turn), known.unit(turn), known.depth(turn)) == (turn, turn, None) for turn in turns)
+    assert all(
+        (known.of(turn), known.unit(turn), known.depth(turn)) == (turn, turn, None)
+        for turn in turns
+    )
     units = units_of(turns, known)
     assert (units.kind, units.count, units.note) == ("turn", len(turns), "")
     assert known.earlier(turns) == {turn: [] for turn in turns}
@@ -94,12 +121,19 @@ def test_places_of_thousands_of_digits_are_unknown() -> None:
 
 
 def test_a_note_offers_groups_of_other_ids() -> None:
-    turns = grid("{}-{:02d}", ["billing", "returns", "login", "orders", "plans", "refunds"], range(1, 21))
+    turns = grid(
+        "{}-{:02d}", ["billing", "returns", "login", "orders", "plans", "refunds"], range(1, 21)
+    )
     note = Conversations.from_ids(turns).note
     assert "6 names, such as billing in billing-01" in note and "--conversation pattern" in note
     assert units_of(turns, Conversations.from_ids(turns, "pattern")).count == 6
     assert Conversations.from_ids(turns, "pattern").depth("billing-07") == 7
-    for other in (grid("{}_{}", range(20), range(1, 4)), ["q49", "q22"], grid("q_{1}", [0], range(40)), turns[:80]):
+    for other in (
+        grid("{}_{}", range(20), range(1, 4)),
+        ["q49", "q22"],
+        grid("q_{1}", [0], range(40)),
+        turns[:80],
+    ):
         assert not Conversations.from_ids(other).note
 
 
@@ -112,8 +146,16 @@ def test_none_is_none_for_any_ids() -> None:
 
 def test_fields_precede_ids() -> None:
     turns = ["a", "b", "c", "1_2", "1_1", "d"]
-    known = Conversations.from_fields({"a": ("x", 2), "b": ("x", 1), "c": ("y", None)}, turns, "t.tsv")
-    assert (known.source, known.of("a"), known.depth("b"), known.of("1_2"), known.of("d")) == ("fields", "x", 1, "1_2", "d")
+    known = Conversations.from_fields(
+        {"a": ("x", 2), "b": ("x", 1), "c": ("y", None)}, turns, "t.tsv"
+    )
+    assert (known.source, known.of("a"), known.depth("b"), known.of("1_2"), known.of("d")) == (
+        "fields",
+        "x",
+        1,
+        "1_2",
+        "d",
+    )
     assert known.earlier(turns) == {"c": [], "d": [], "1_1": [], "b": [], "1_2": [], "a": ["b"]}
     assert known.in_words == "conversations from the fields of t.tsv: a is turn 2 of conversation x"
     # fields that repeat the ids are no other source
@@ -132,7 +174,10 @@ def test_names_from_fields_and_from_ids_are_never_one_conversation() -> None:
 def test_the_choice_in_words() -> None:
     said = Conversations.from_ids(grid("{}_{}", range(31, 40), range(1, 5))).in_words
     assert said == "conversations from turn ids: 31_2 is turn 2 of conversation 31"
-    assert Conversations.from_ids(["q1", "q2"]).in_words == "no conversations: each turn is a sampling unit"
+    assert (
+        Conversations.from_ids(["q1", "q2"]).in_words
+        == "no conversations: each turn is a sampling unit"
+    )
 
 
 # ---------------------------------------------------------------- public collections
@@ -173,7 +218,9 @@ def turns_of(folder: Path, what: str) -> list[str]:
         ("qrels llmjudge/human.qrels.gz", 25, "turn", 25, None),
     ],
 )
-def test_public_collections(shared_data: Path, what: str, turns: int, kind: str, units: int, deepest: int | None) -> None:
+def test_public_collections(
+    shared_data: Path, what: str, turns: int, kind: str, units: int, deepest: int | None
+) -> None:
     """Figures of single ids before their sets decided: nothing changed on the collections whose ids are documented."""
     every = turns_of(shared_data, what)
     known = Conversations.from_ids(every)

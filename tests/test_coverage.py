@@ -84,7 +84,10 @@ def test_the_page_takes_the_tables() -> None:
     text = coverage.PAGE.read_text(encoding="utf-8")
     for name in ("intervals", "tests", "misses"):
         new = between(text, name, ["| row |"])
-        assert f"<!-- {name} -->\n| row |\n<!-- /{name} -->" in new and between(new, name, ["| row |"]) == new
+        assert (
+            f"<!-- {name} -->\n| row |\n<!-- /{name} -->" in new
+            and between(new, name, ["| row |"]) == new
+        )
 
 
 def test_the_tables_say_what_was_counted() -> None:
@@ -96,11 +99,17 @@ def test_the_tables_say_what_was_counted() -> None:
     assert coverage.interval_table(found)[2:] == [
         "| mean MAP | CAsT 2019 | 10 | 93.0 (90.0) | 0.300 |", "| difference MAP | CAsT 2019 | 10 | 78.0 | 0.200 |"
     ]  # fmt: skip
-    assert coverage.test_table(found)[2:] == ["| difference MAP | CAsT 2019 | 10 | 5.0 | 1.00 | 70 |"]
+    assert coverage.test_table(found)[2:] == [
+        "| difference MAP | CAsT 2019 | 10 | 5.0 | 1.00 | 70 |"
+    ]
     # 90 of 100 is within two standard errors of 92
-    assert coverage.misses(found) == ["- difference MAP, CAsT 2019, 10 units: 78.0% (wanted: 88 to 97)"]
+    assert coverage.misses(found) == [
+        "- difference MAP, CAsT 2019, 10 units: 78.0% (wanted: 88 to 97)"
+    ]
     tally.counts["difference MAP", "0"][:] = (95, 100, 20, 16, 1, 100, 70, 100)
-    assert coverage.misses(found) == ["- difference MAP, CAsT 2019, 10 units: rejects 16.0% (wanted: at most 6.5)"]
+    assert coverage.misses(found) == [
+        "- difference MAP, CAsT 2019, 10 units: rejects 16.0% (wanted: at most 6.5)"
+    ]
     del tally.counts["difference MAP", "0"]
     assert coverage.misses(found) == ["- none"]
 
@@ -115,22 +124,36 @@ def test_a_part_alone_replaces_only_its_rows() -> None:
          "| share | DL 2021 | 10 | 95.0 | – |"],
     )  # fmt: skip
     lines = coverage.with_rows_of_others(text, "intervals", coverage.interval_table(found), found)
-    assert lines[2:] == ["| mean J over texts | CAsT-snippets | 10 | 90.0 | 0.200 |", "| share | DL 2021 | 10 | 95.0 | – |"]
-    text = between(text, "misses", ["- mean J over texts, CAsT-snippets, 10 units: 1%", "- share, DL 2021, 10 units: 80%"])
-    assert coverage.with_rows_of_others(text, "misses", ["- none"], found) == ["- share, DL 2021, 10 units: 80%"]
+    assert lines[2:] == [
+        "| mean J over texts | CAsT-snippets | 10 | 90.0 | 0.200 |",
+        "| share | DL 2021 | 10 | 95.0 | – |",
+    ]
+    text = between(
+        text,
+        "misses",
+        ["- mean J over texts, CAsT-snippets, 10 units: 1%", "- share, DL 2021, 10 units: 80%"],
+    )
+    assert coverage.with_rows_of_others(text, "misses", ["- none"], found) == [
+        "- share, DL 2021, 10 units: 80%"
+    ]
     assert [task[:3] for task in coverage.tasks(100, ["judges"])][:3] == [
         ("judges", "LLMJudge topics", k) for k in (10, 20, 25)
     ]
 
 
-def test_sparse_pairs_have_sound_intervals_or_none(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_pairs_have_sound_intervals_or_none(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Pairs of CAsT 2020 alone, no power; the whole table stands in docs/statistics.md."""
     monkeypatch.setattr(sparse, "PLANNED", 0)
     units, trial = sparse.sparse_trial(shared_data, "CAsT 2020")
     found = {("CAsT 2020", 20): cells.run_trials([trial], units, 20, 60, seed=1)}
     counts = merged(found["CAsT 2020", 20])
     for cell in sparse.NAMES:
-        every, ruled = counts[f"sparse, {cell}, any"], counts.get(f"sparse, {cell}, rule", np.zeros(8))
+        every, ruled = (
+            counts[f"sparse, {cell}, any"],
+            counts.get(f"sparse, {cell}, rule", np.zeros(8)),
+        )
         assert every[7] == ruled[7] and ruled[1] == ruled[6] <= every[6]
         if ruled[1] > 100:
             assert ruled[0] / ruled[1] >= 0.9

@@ -44,19 +44,31 @@ def test_a_store_is_marked_when_it_is_made(tmp_path: Path) -> None:
     [
         ["CREATE TABLE passwords (word TEXT)"],
         ["CREATE TABLE words (word TEXT PRIMARY KEY) WITHOUT ROWID"],
-        ["CREATE TABLE words (word TEXT PRIMARY KEY) WITHOUT ROWID", "CREATE TABLE passwords (word TEXT)"],
+        [
+            "CREATE TABLE words (word TEXT PRIMARY KEY) WITHOUT ROWID",
+            "CREATE TABLE passwords (word TEXT)",
+        ],
         ["CREATE TABLE words (word TEXT, more TEXT)"],
-        ["CREATE TABLE words (word TEXT PRIMARY KEY) WITHOUT ROWID", "CREATE VIEW more AS SELECT * FROM words"],
-        [f"PRAGMA application_id = {APPLICATION + 1}", "CREATE TABLE words (word TEXT PRIMARY KEY) WITHOUT ROWID"],
+        [
+            "CREATE TABLE words (word TEXT PRIMARY KEY) WITHOUT ROWID",
+            "CREATE VIEW more AS SELECT * FROM words",
+        ],
+        [
+            f"PRAGMA application_id = {APPLICATION + 1}",
+            "CREATE TABLE words (word TEXT PRIMARY KEY) WITHOUT ROWID",
+        ],
     ],
 )
 @pytest.mark.parametrize("looking", [False, True])
-def test_the_file_of_another_program_is_left_alone(tmp_path: Path, statements: list[str], looking: bool) -> None:
+def test_the_file_of_another_program_is_left_alone(
+    tmp_path: Path, statements: list[str], looking: bool
+) -> None:
     path = tmp_path / "other.sqlite"
     before = made(path, *statements)
     with (
         pytest.raises(
-            InputError, match=r"other.sqlite: an SQLite file of another program or .*; name another folder in ROBUSTCS"
+            InputError,
+            match=r"other.sqlite: an SQLite file of another program or .*; name another folder in ROBUSTCS",
         ),
         transaction(path, SCHEMA, looking=looking),
     ):

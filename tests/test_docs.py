@@ -27,7 +27,11 @@ UPDATE = load(ROOT / "docs" / "update.py")
 NOTEBOOK = load(ROOT / "docs" / "notebook.py")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TUTORIAL = UPDATE.TUTORIAL.read_text("utf-8")
-EXAMPLES = [(page, command, output) for page in UPDATE.pages() for command, output in UPDATE.examples(page.read_text("utf-8"))]
+EXAMPLES = [
+    (page, command, output)
+    for page in UPDATE.pages()
+    for command, output in UPDATE.examples(page.read_text("utf-8"))
+]
 
 
 def test_every_example_is_found() -> None:
@@ -36,10 +40,14 @@ def test_every_example_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "command", "output"), EXAMPLES, ids=[f"{page.stem}: {command}" for page, command, _ in EXAMPLES]
+    ("page", "command", "output"),
+    EXAMPLES,
+    ids=[f"{page.stem}: {command}" for page, command, _ in EXAMPLES],
 )
 def test_examples_print_what_the_page_shows(page: Path, command: str, output: str) -> None:
-    assert UPDATE.shortened(_output_of(command), output) == output, "if this is right, run python docs/update.py"
+    assert UPDATE.shortened(_output_of(command), output) == output, (
+        "if this is right, run python docs/update.py"
+    )
 
 
 @cache
@@ -50,7 +58,9 @@ def _output_of(command: str) -> str:
 
 
 def test_the_tutorial_prints_what_it_shows(shared_data: Path) -> None:
-    assert UPDATE.refreshed(TUTORIAL, UPDATE.study_of(shared_data)) == TUTORIAL, "if this is right, run python docs/update.py"
+    assert UPDATE.refreshed(TUTORIAL, UPDATE.study_of(shared_data)) == TUTORIAL, (
+        "if this is right, run python docs/update.py"
+    )
 
 
 def test_the_tutorial_names_the_files_that_it_works_on() -> None:
@@ -69,7 +79,12 @@ def test_the_notebook_is_one() -> None:
     notebook = json.loads(NOTEBOOK.NOTEBOOK.read_text("utf-8"))
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
-    kinds = [set(output["data"]) for cell in notebook["cells"] for output in cell.get("outputs", ()) if "data" in output]
+    kinds = [
+        set(output["data"])
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", ())
+        if "data" in output
+    ]
     assert {"text/plain", "text/html"} in kinds and {"text/plain", "image/png"} in kinds
 
 
@@ -78,7 +93,9 @@ def test_the_reference_is_the_programs() -> None:
 
 
 def test_the_reference_of_tables_is_the_programs() -> None:
-    assert TABLES.TABLES.read_text("utf-8") == TABLES.tables_reference(), "run python docs/update.py"
+    assert TABLES.TABLES.read_text("utf-8") == TABLES.tables_reference(), (
+        "run python docs/update.py"
+    )
 
 
 def test_the_reference_of_tables_has_those_of_every_study() -> None:
@@ -116,13 +133,24 @@ PARTS = ["When to use it", "Example", "How to read the output", "Options", "Meth
 #: Lines of two screens.
 SCREENS = 100
 _INDEX = (ROOT / "docs" / "index.md").read_text("utf-8")
-COMMAND_PAGES = sorted({link.partition("#")[0] for link in re.findall(r"\[robustcs [^]]+\]\(([^)]+)\)", _INDEX)})
+COMMAND_PAGES = sorted(
+    {link.partition("#")[0] for link in re.findall(r"\[robustcs [^]]+\]\(([^)]+)\)", _INDEX)}
+)
 
 
 def sections(text: str) -> list[tuple[str, int]]:
     """Return (title, line) of every section of level 2, outside fenced blocks."""
-    plain = re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
-    return [(line[3:], number) for number, line in enumerate(plain.split("\n"), 1) if line.startswith("## ")]
+    plain = re.sub(
+        r"^```.*?^```$",
+        lambda block: "\n" * block[0].count("\n"),
+        text,
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    return [
+        (line[3:], number)
+        for number, line in enumerate(plain.split("\n"), 1)
+        if line.startswith("## ")
+    ]
 
 
 @pytest.mark.parametrize("name", COMMAND_PAGES)
@@ -149,7 +177,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert file.is_relative_to(ROOT), target
         if anchor:
             headings = re.findall(r"^#+ (.*)$", file.read_text("utf-8"), re.MULTILINE)
-            anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            anchors = {
+                re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings
+            }
             assert anchor in anchors, target
 
 
@@ -165,7 +195,9 @@ def test_the_project_file_of_the_page_is_read_and_complete(tmp_path: Path) -> No
     for key in keys:
         # keys of a table that stands in place of the key qrels
         key = {"qrels_selection": "# selection", "qrels_source": "# source"}.get(key, key)
-        assert re.search(rf"^(\[([\w]+\.)?|){key}\b", example, re.MULTILINE), f"docs/project-file.md does not show {key}"
+        assert re.search(rf"^(\[([\w]+\.)?|){key}\b", example, re.MULTILINE), (
+            f"docs/project-file.md does not show {key}"
+        )
 
 
 def test_what_to_cite_is_this_version_and_the_work_that_the_readme_names() -> None:
@@ -174,7 +206,9 @@ def test_what_to_cite_is_this_version_and_the_work_that_the_readme_names() -> No
     readme = (ROOT / "README.md").read_text("utf-8").partition("## Cite")[2]
     assert citation.count("\n  - type: ") == 5
     for name, year in re.findall(
-        r"family-names: ([^,]+).*?\n    year: (\d{4})", citation.partition("references:")[2], re.DOTALL
+        r"family-names: ([^,]+).*?\n    year: (\d{4})",
+        citation.partition("references:")[2],
+        re.DOTALL,
     ):
         assert name in readme and year in readme, name
 

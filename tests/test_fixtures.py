@@ -29,7 +29,9 @@ def read_json(path: Path) -> Any:
 
 def read_turns(demo: Path) -> dict[str, dict[str, Any]]:
     topics = read_json(demo / "topics.json")
-    return {f"{topic['number']}_{turn['number']}": turn for topic in topics for turn in topic["turn"]}
+    return {
+        f"{topic['number']}_{turn['number']}": turn for topic in topics for turn in topic["turn"]
+    }
 
 
 def read_collection(demo: Path) -> dict[str, str]:
@@ -66,7 +68,11 @@ def read_run(demo: Path, name: str) -> dict[str, list[tuple[str, float]]]:
 
 
 def top(demo: Path, name: str, depth: int) -> list[tuple[str, str]]:
-    return [(turn, passage) for turn, ranking in read_run(demo, name).items() for passage, _ in ranking[:depth]]
+    return [
+        (turn, passage)
+        for turn, ranking in read_run(demo, name).items()
+        for passage, _ in ranking[:depth]
+    ]
 
 
 def evaluate(demo: Path, name: str) -> dict[str, dict[str, float]]:
@@ -75,7 +81,9 @@ def evaluate(demo: Path, name: str) -> dict[str, dict[str, float]]:
     for (turn, passage), grade in read_qrels(demo / "qrels.txt").items():
         qrels.setdefault(turn, {})[passage] = grade
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"P_1", "ndcg_cut_3"}, relevance_level=LEVEL)
-    found = evaluator.evaluate({turn: dict(ranking) for turn, ranking in read_run(demo, name).items()})
+    found = evaluator.evaluate(
+        {turn: dict(ranking) for turn, ranking in read_run(demo, name).items()}
+    )
     return {turn: found.get(turn, {"P_1": 0.0, "ndcg_cut_3": 0.0}) for turn in read_turns(demo)}
 
 
@@ -104,7 +112,11 @@ def test_conversations_are_large_enough(demo: Path) -> None:
 
 def test_first_turns_need_no_rewriting_and_most_others_do(demo: Path) -> None:
     turns = read_turns(demo)
-    unchanged = {name for name, turn in turns.items() if turn["raw_utterance"] == turn["manual_rewritten_utterance"]}
+    unchanged = {
+        name
+        for name, turn in turns.items()
+        if turn["raw_utterance"] == turn["manual_rewritten_utterance"]
+    }
     assert {name for name in turns if name.endswith("_1")} <= unchanged
     assert len(unchanged) < len(turns) / 2
 
@@ -188,7 +200,11 @@ def test_gold_answers_stand_in_relevant_passages(demo: Path) -> None:
     unanswerable = [turn for turn, answers in gold.items() if answers == ["CANNOTANSWER"]]
     assert len(unanswerable) == 10
     for turn in set(gold) - set(unanswerable):
-        relevant = [passages[passage] for (name, passage), grade in grades.items() if name == turn and grade >= 3]
+        relevant = [
+            passages[passage]
+            for (name, passage), grade in grades.items()
+            if name == turn and grade >= 3
+        ]
         for answer in gold[turn]:
             assert any(answer in text for text in relevant), (turn, answer)
             assert 1 <= len(answer.split()) <= 12
@@ -262,7 +278,9 @@ def test_readme_names_the_mistakes_of_the_rewriter(demo: Path) -> None:
     assert len(mistakes) == 6
     assert len(set(named)) == len(named)
     for name, turn in turns.items():
-        raw, qr, human = (turn[f"{kind}_utterance"] for kind in ("raw", "automatic_rewritten", "manual_rewritten"))
+        raw, qr, human = (
+            turn[f"{kind}_utterance"] for kind in ("raw", "automatic_rewritten", "manual_rewritten")
+        )
         assert (qr == raw != human) == (name in mistakes["copied"]), name
         assert name not in mistakes["lost apostrophe"] or ("'" in human and "'" not in qr), name
         assert name not in named or qr.rstrip("?") != human.rstrip("?"), name
@@ -276,7 +294,14 @@ def test_rebuilding_gives_the_same_bytes(demo: Path, tmp_path: Path) -> None:
     answers = {Path("answers") / f"{name}.json" for name in FORMULATIONS}
     judges = {Path("judges") / name for name in ("lexical.txt", "six_conversations.txt")}
     annotations = {Path("annotations") / f"{name}.jsonl" for name in ("selected", "sentences")}
-    responses = {Path("responses") / f"{name}.jsonl" for name in ("snippets", "nuggets", *FORMULATIONS)}
+    responses = {
+        Path("responses") / f"{name}.jsonl" for name in ("snippets", "nuggets", *FORMULATIONS)
+    }
     responses |= {Path("responses") / f"assigned_{name}.jsonl" for name in FORMULATIONS}
-    assert built == runs | answers | judges | annotations | responses | {Path("qrels.txt"), Path("new_judgments.txt")}
-    assert {path for path in built if (tmp_path / path).read_bytes() != (demo / path).read_bytes()} == set()
+    assert built == runs | answers | judges | annotations | responses | {
+        Path("qrels.txt"),
+        Path("new_judgments.txt"),
+    }
+    assert {
+        path for path in built if (tmp_path / path).read_bytes() != (demo / path).read_bytes()
+    } == set()

@@ -49,7 +49,9 @@ def test_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {str(number): str(number) for number in range(50)}
     store.put("m", {"0": "x" * 2000}, texts)
     full(store.path, monkeypatch)
-    with pytest.raises(OutputError, match="outputs.sqlite: not written, the disk is full; free some space, or name"):
+    with pytest.raises(
+        OutputError, match="outputs.sqlite: not written, the disk is full; free some space, or name"
+    ):
         store.put("m", dict.fromkeys(texts, "y" * 2000), texts)
     assert list(store.get("m", texts)) == ["0"]
 
@@ -58,9 +60,15 @@ def test_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("code", "message"),
     [
         (sqlite3.SQLITE_FULL, "x: not written, the disk is full; free some space, or E"),
-        (sqlite3.SQLITE_IOERR | 3 << 8, "x: not written, said; check the disk and its free space, or E"),
+        (
+            sqlite3.SQLITE_IOERR | 3 << 8,
+            "x: not written, said; check the disk and its free space, or E",
+        ),
         (sqlite3.SQLITE_READONLY, "x: not written, said; check the permissions, or E"),
-        (sqlite3.SQLITE_BUSY, "x: not written, another process has been writing to it for a minute; wait for it, or E"),
+        (
+            sqlite3.SQLITE_BUSY,
+            "x: not written, another process has been writing to it for a minute; wait for it, or E",
+        ),
         (sqlite3.SQLITE_NOTADB, "None"),
         (sqlite3.SQLITE_CORRUPT, "None"),
     ],

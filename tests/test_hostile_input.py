@@ -48,7 +48,9 @@ Call = Callable[[str], tuple[int, str]]
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Call:
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         Path(name).write_text(text, encoding="utf-8")
@@ -69,7 +71,12 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
 @pytest.mark.parametrize(
     ("compress", "kept"),
     [
-        pytest.param(compress, kept, id=f"{name}-{kept}", marks=[pytest.mark.long] * (name != "gz" or kept != 0.5))
+        pytest.param(
+            compress,
+            kept,
+            id=f"{name}-{kept}",
+            marks=[pytest.mark.long] * (name != "gz" or kept != 0.5),
+        )
         for name, compress in (("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress))
         for kept in (20, 0.5)
     ],
@@ -83,12 +90,18 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
         f"breakdown {FORMULATIONS} --qrels x", "check --config x",
     ],
 )  # fmt: skip
-def test_half_an_archive(call: Call, command: str, kept: float, compress: Callable[[bytes], bytes]) -> None:
-    packed = compress(json.dumps({"NDCG3": {f"F{i:04}": {"Q1": i / 3} for i in range(3000)}}).encode())
+def test_half_an_archive(
+    call: Call, command: str, kept: float, compress: Callable[[bytes], bytes]
+) -> None:
+    packed = compress(
+        json.dumps({"NDCG3": {f"F{i:04}": {"Q1": i / 3} for i in range(3000)}}).encode()
+    )
     Path("x").write_bytes(packed[: int(kept if kept > 1 else kept * len(packed))])
     code, message = call(command)
     assert code == 3
-    assert message.startswith("x: the compressed data are damaged (") and message.endswith("; copy the file again")
+    assert message.startswith("x: the compressed data are damaged (") and message.endswith(
+        "; copy the file again"
+    )
 
 
 # ---------------------------------------------------------------- JSON
@@ -117,23 +130,40 @@ def test_json_without_end(call: Call, command: str, text: str, value: str, found
         ("clariq --preferences x", '{"criterion": "c", "first": "a", "second": "b", "winner": "b"}'),
     ],
 )  # fmt: skip
-def test_lines_of_json_without_end(call: Call, command: str, first: str, value: str, found: str) -> None:
+def test_lines_of_json_without_end(
+    call: Call, command: str, first: str, value: str, found: str
+) -> None:
     Path("x").write_text(f'{first}\n{{"id": {value}}}\n')
     code, message = call(command)
-    assert (code, message.splitlines()[-1]) == (3, f"x:2: not JSON ({found}); write one JSON object per line")
+    assert (code, message.splitlines()[-1]) == (
+        3,
+        f"x:2: not JSON ({found}); write one JSON object per line",
+    )
 
 
 @pytest.mark.parametrize(
     ("command", "text"),
     [
-        (CROWD_RUN, '{"turns": [{"turn_id": "\\ud800", "questions": [{"question": "Q1", "score": 1}]}]}'),
+        (
+            CROWD_RUN,
+            '{"turns": [{"turn_id": "\\ud800", "questions": [{"question": "Q1", "score": 1}]}]}',
+        ),
         ("crowd x", '{"\\ud800": {"Questions": [{"Question ID": "Q1", "a": 1}]}}'),
-        ("crowd x", '{"turn": "1_1", "item": "\\ud800", "worker": "w", "criterion": "c", "grade": 1}\n'),
+        (
+            "crowd x",
+            '{"turn": "1_1", "item": "\\ud800", "worker": "w", "criterion": "c", "grade": 1}\n',
+        ),
         ("crowd judged.json --bank x --run a=run.trec", '{"\\ud800": "a"}'),
         (f"{CLARIQ} --performance x", '{"NDCG3": {"\\ud800": {"Q1": 1}}}'),
         (f"{CLARIQ} --evaluations a=x", '{"NDCG3": {"\\ud800": 1}}'),
-        ("clariq --preferences x", '{"criterion": "c", "first": "\\ud800", "second": "b", "winner": "b"}\n'),
-        ("agreement x", '{"turn": "1_1", "passage": "p", "worker": "\\ud800", "text": "abc", "snippets": [[0, 1]]}\n'),
+        (
+            "clariq --preferences x",
+            '{"criterion": "c", "first": "\\ud800", "second": "b", "winner": "b"}\n',
+        ),
+        (
+            "agreement x",
+            '{"turn": "1_1", "passage": "p", "worker": "\\ud800", "text": "abc", "snippets": [[0, 1]]}\n',
+        ),
         ("agreement x", '{"item": "a", "worker": "w", "grade": 1, "criterion": "\\ud800"}\n'),
     ],
 )
@@ -143,7 +173,8 @@ def test_half_a_character_in_an_id(call: Call, command: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"\\ud800": "a"}', '{"id": "\\ud800", "text": "a", "answer": "b"}\n{"id": 1, "text": "a"}\n']
+    "text",
+    ['{"\\ud800": "a"}', '{"id": "\\ud800", "text": "a", "answer": "b"}\n{"id": 1, "text": "a"}\n'],
 )
 @pytest.mark.parametrize("command", [CORRELATE, ANSWERS])
 def test_half_a_character_in_a_turn_id(call: Call, command: str, text: str) -> None:
@@ -169,10 +200,15 @@ def test_values_of_facets(call: Call, option: str, text: str, message: str) -> N
 
 
 def test_grades_and_scores_that_no_array_holds(call: Call) -> None:
-    Path("x").write_text('{"1_1": {"Questions": [{"Question ID": "Q1", "Relevance": 1%s}]}}' % ("0" * 400))
+    Path("x").write_text(
+        '{"1_1": {"Questions": [{"Question ID": "Q1", "Relevance": 1%s}]}}' % ("0" * 400)
+    )
     code, message = call("crowd x")
     assert code == 3 and message.startswith("x: turn 1_1, Q1: Relevance is 10000")
-    Path("x").write_text('{"turns": [{"turn_id": "1_1", "questions": [{"question": "Q1", "score": 1%s}]}]}' % ("0" * 400))
+    Path("x").write_text(
+        '{"turns": [{"turn_id": "1_1", "questions": [{"question": "Q1", "score": 1%s}]}]}'
+        % ("0" * 400)
+    )
     assert call(CROWD_RUN) == (3, "x: turn 1_1: a question without text or score; add both")
     Path("x").write_text(f"1_1 0 d1 {LONG}\n")
     code, message = call(f"breakdown {FORMULATIONS} --qrels x")
@@ -211,12 +247,18 @@ def test_a_question_as_long_as_a_book_is_named(call: Call) -> None:
     Path("x").write_text(f"id\tquery\n1_1\t{'word ' * 200_001}\n1_2\tb\n")
     advice = "the limit is 1,000,000; check that this is the right column"
     code, message = call(CORRELATE)
-    assert (code, message.splitlines()[-1]) == (3, f"x:2: turn 1_1: the text has 1,000,005 characters; {advice}")
+    assert (code, message.splitlines()[-1]) == (
+        3,
+        f"x:2: turn 1_1: the text has 1,000,005 characters; {advice}",
+    )
 
 
 def test_a_judging_sheet_with_a_long_passage(call: Call) -> None:
     Path("x").write_text(f"turn,document,passage,grade\n1_1,d9,{'x' * 200_000},1\n")
-    assert call(f"{JUDGE} --import x") == (0, "added 1 grade to given.txt; 0 rows have no grade\n1 of 1 passages are judged")
+    assert call(f"{JUDGE} --import x") == (
+        0,
+        "added 1 grade to given.txt; 0 rows have no grade\n1 of 1 passages are judged",
+    )
     for grade in (LONG, "0" * 5000):
         Path("x").write_text(f"turn,document,grade\n1_1,d9,{grade}\n")
         code, message = call(f"{JUDGE} --import x")
@@ -237,8 +279,14 @@ def test_zeros_without_end(call: Call) -> None:
     ("text", "message"),
     [
         (f"seed = {LONG}", f":1: invalid TOML ({DIGITS}); check this line"),
-        (f"seed = 0x{'f' * 6000}", ":1: seed is a number of more than 64 bits; write a smaller number"),
-        ("[policy]\ndepth = 9223372036854775808", ":2: depth is a number of more than 64 bits; write a smaller number"),
+        (
+            f"seed = 0x{'f' * 6000}",
+            ":1: seed is a number of more than 64 bits; write a smaller number",
+        ),
+        (
+            "[policy]\ndepth = 9223372036854775808",
+            ":2: depth is a number of more than 64 bits; write a smaller number",
+        ),
         (f"metrics = {DEEP}", TOO_DEEP),
         (f"metrics = {'[' * 300}{']' * 300}", TOO_DEEP),
         (f"runs.{'.'.join('a' * 5000)} = 1", TOO_DEEP),
@@ -256,7 +304,9 @@ def test_project_files(call: Call, text: str, message: str) -> None:
     assert call("check") == (3, f"robustcs.toml{message}")
 
 
-@pytest.mark.parametrize(("level", "in_file"), [(2**31 - 1, False), (3_000_000_000, True), (2**63 - 1, True)])
+@pytest.mark.parametrize(
+    ("level", "in_file"), [(2**31 - 1, False), (3_000_000_000, True), (2**63 - 1, True)]
+)
 @pytest.mark.parametrize("measure", ["Rprec", "infAP", "P_1"])
 def test_a_level_that_no_grade_reaches(call: Call, measure: str, level: int, in_file: bool) -> None:
     Path("robustcs.toml").write_text(f"[policy]\nrelevance_level = {level}\n" if in_file else "")
@@ -267,7 +317,10 @@ def test_a_level_that_no_grade_reaches(call: Call, measure: str, level: int, in_
     assert scores == [0, 0]
 
 
-@pytest.mark.parametrize("measure", ["infAP", "Rprec", "set_P", "iprec_at_recall_0.00", "ndcg_rel", "utility", "G", "binG"])
+@pytest.mark.parametrize(
+    "measure",
+    ["infAP", "Rprec", "set_P", "iprec_at_recall_0.00", "ndcg_rel", "utility", "G", "binG"],
+)
 def test_measures_without_bounds_alone(call: Call, measure: str) -> None:
     code, _ = call(f"unjudged {SYSTEMS} --metric {measure} --depth 1 -o out.json")
     assert code == 0
@@ -278,8 +331,12 @@ def test_measures_without_bounds_alone(call: Call, measure: str) -> None:
 
 @pytest.mark.long
 def test_a_report_of_measures_without_bounds(call: Call) -> None:
-    Path("deep.trec").write_text("".join(f"1_{turn} Q0 d{i} {i} {100 - i} t\n" for turn in (1, 2) for i in range(60)))
-    code, _ = call("report --qrels qrels.txt --original run.trec --qr deep.trec --human run.trec --metric infAP -o out")
+    Path("deep.trec").write_text(
+        "".join(f"1_{turn} Q0 d{i} {i} {100 - i} t\n" for turn in (1, 2) for i in range(60))
+    )
+    code, _ = call(
+        "report --qrels qrels.txt --original run.trec --qr deep.trec --human run.trec --metric infAP -o out"
+    )
     assert code == 0
     assert "infAP" in Path("out/report.html").read_text(encoding="utf-8")
 

@@ -130,7 +130,9 @@ def _foreign_database(folder: Path, outside: Path) -> None:
     with sqlite3.connect(folder / "store.sqlite") as database:
         database.execute("CREATE TABLE passwords (site TEXT, word TEXT)")
         database.execute("INSERT INTO passwords VALUES ('a', 'b')")
-    (outside / "victim.txt").write_text(hashlib.sha256((folder / "store.sqlite").read_bytes()).hexdigest())
+    (outside / "victim.txt").write_text(
+        hashlib.sha256((folder / "store.sqlite").read_bytes()).hexdigest()
+    )
 
 
 def _zip(folder: Path, outside: Path) -> None:
@@ -157,14 +159,17 @@ def _foreign_manifest(folder: Path, outside: Path) -> None:
     report = folder / "reports" / folder.name
     report.mkdir(parents=True)
     (report / "tables").symlink_to(outside)
-    names = ["report.html", "../../../outside/victim.txt", "tables/victim.txt", str(outside / "victim.txt")]
+    names = [
+        "report.html",
+        "../../../outside/victim.txt",
+        "tables/victim.txt",
+        str(outside / "victim.txt"),
+    ]
     (report / "manifest.json").write_text(json.dumps(dict.fromkeys(names, sum_)))
 
 
 _PROGRAM = "touch ../outside/ran"
-_TEMPLATE = (
-    '{"version": 1, "templates": {"u": "{{ cycler.__init__.__globals__.os.system(\'touch ran\') }}"}, "refs": {"x": "{{u}}"}}'
-)
+_TEMPLATE = '{"version": 1, "templates": {"u": "{{ cycler.__init__.__globals__.os.system(\'touch ran\') }}"}, "refs": {"x": "{{u}}"}}'
 _JUDGED = BASE + '[judges]\nm = "../outside/judge.jsonl"\n'
 _RETRIEVAL = BASE + '[retrieval]\nindex = "index"\n'
 _DEEP = '{"1_1": ' + "[" * 200_000 + "]" * 200_000 + "}"
@@ -362,13 +367,21 @@ def watched() -> Iterator[Callable[[dict[str, Any]], int]]:
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_a_hostile_project(name: str, tmp_path: Path, watched: Callable[[dict[str, Any]], int]) -> None:
+def test_a_hostile_project(
+    name: str, tmp_path: Path, watched: Callable[[dict[str, Any]], int]
+) -> None:
     hostile = PROJECTS[name]
     folder, outside, cache = (tmp_path / part for part in ("project", "outside", "cache"))
     for one in (folder, outside, cache):
         one.mkdir()
     (outside / "victim.txt").write_text(SECRET)
-    files = {"qrels.txt": QRELS, "raw.trec": RUN, "qr.trec": RUN, "manual.trec": RUN, "texts.tsv": TEXTS} | hostile.files
+    files = {
+        "qrels.txt": QRELS,
+        "raw.trec": RUN,
+        "qr.trec": RUN,
+        "manual.trec": RUN,
+        "texts.tsv": TEXTS,
+    } | hostile.files
     for file, content in (files | {"robustcs.toml": hostile.config}).items():
         (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
     hostile.prepare(folder, outside)
@@ -390,12 +403,22 @@ def test_a_hostile_project(name: str, tmp_path: Path, watched: Callable[[dict[st
     assert {path: path.read_bytes() for path in outside.iterdir()} == before
     assert not list(tmp_path.rglob("ran"))
     if hostile.prepare is _foreign_database:
-        assert hashlib.sha256((folder / "store.sqlite").read_bytes()).hexdigest() == (outside / "victim.txt").read_text()
+        assert (
+            hashlib.sha256((folder / "store.sqlite").read_bytes()).hexdigest()
+            == (outside / "victim.txt").read_text()
+        )
 
 
-def test_a_file_elsewhere_would_be_seen(tmp_path: Path, watched: Callable[[dict[str, Any]], int]) -> None:
+def test_a_file_elsewhere_would_be_seen(
+    tmp_path: Path, watched: Callable[[dict[str, Any]], int]
+) -> None:
     said = tmp_path / "said"
-    order = {"folder": os.fspath(ROOT / "fixtures"), "own": [], "said": os.fspath(said), "seconds": MOST_SECONDS}
+    order = {
+        "folder": os.fspath(ROOT / "fixtures"),
+        "own": [],
+        "said": os.fspath(said),
+        "seconds": MOST_SECONDS,
+    }
     line = ["unjudged", "--table", "rates", "--output", os.fspath(tmp_path / "rates.csv")]
     assert watched(order | {"commands": [line], "environment": {}}) == 0
     told = json.loads(said.read_text().splitlines()[-1])

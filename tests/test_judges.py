@@ -28,15 +28,22 @@ def test_corrected_scores_hold_what_people_say_of_all(shared_data: Path, name: s
             widths[kind, errors] = cells[FIELDS["width"]] / cells[FIELDS["people_width"]]
             if kind == "scores":
                 # what is done today
-                assert cells[FIELDS["model"]] / trials < 0.5 and cells[FIELDS["mixed"]] / trials < 0.8
-        reached, plans, rejected, tests = sum(tally[:4] for key, tally in found.items() if key[0] == "other")
+                assert (
+                    cells[FIELDS["model"]] / trials < 0.5 and cells[FIELDS["mixed"]] / trials < 0.8
+                )
+        reached, plans, rejected, tests = sum(
+            tally[:4] for key, tally in found.items() if key[0] == "other"
+        )
         assert reached / plans >= 0.75 and rejected / tests <= 0.12
     assert widths["scores", "independent"] < widths["scores", "correlated"] < 1.05
     assert widths["scores", "independent"] < 0.92
 
 
 def test_labels_have_the_confusion_and_the_correlation_asked_for(shared_data: Path) -> None:
-    truth, confusions = judges.read_truth(shared_data, "DL 2021"), judges.read_confusions(shared_data)
+    truth, confusions = (
+        judges.read_truth(shared_data, "DL 2021"),
+        judges.read_confusions(shared_data),
+    )
     random = np.random.default_rng(1)
     known = truth.human[:-1] > judges.UNJUDGED
     human = truth.human[:-1][known]
@@ -44,10 +51,13 @@ def test_labels_have_the_confusion_and_the_correlation_asked_for(shared_data: Pa
     for errors, shared in judges.ERRORS.items():
         drawn = [judges.label(truth, confusions[3], shared, random)[:-1][known] for _ in range(30)]
         for grade in range(4):
-            shares = np.bincount(np.concatenate([labels[human == grade] for labels in drawn]), minlength=4)
+            shares = np.bincount(
+                np.concatenate([labels[human == grade] for labels in drawn]), minlength=4
+            )
             assert np.cumsum(shares / shares.sum()) == pytest.approx(confusions[3][grade], abs=0.05)
         means = [
-            np.bincount(truth.pair_units[known], weights=labels - human) / np.bincount(truth.pair_units[known])
+            np.bincount(truth.pair_units[known], weights=labels - human)
+            / np.bincount(truth.pair_units[known])
             for labels in drawn
         ]
         spread[errors] = np.var(means, axis=0).mean()

@@ -53,7 +53,9 @@ def collection(demo: Path, programs: Programs, tmp_path_factory: pytest.TempPath
     process = programs.start(["judge", "--export", "sheet.csv"], folder, folder / "nothing")
     assert programs.wait(process) == 0, programs.said()
     lines = (folder / "sheet.csv").read_bytes().decode("utf-8").split("\r\n")
-    (folder / "sheet.csv").write_bytes("\r\n".join([lines[0], *(f"{line}1" for line in lines[1:40] if line)]).encode())
+    (folder / "sheet.csv").write_bytes(
+        "\r\n".join([lines[0], *(f"{line}1" for line in lines[1:40] if line)]).encode()
+    )
     (folder / "small.toml").write_text('qrels = "qrels.txt"\nmetrics = ["P_1"]\n' + "".join(
         f'[formulations.{role}]\nrun = "runs/stem_{role}.trec"\n' for role in ("original", "qr", "human")
     ))  # fmt: skip
@@ -62,7 +64,10 @@ def collection(demo: Path, programs: Programs, tmp_path_factory: pytest.TempPath
 
 def contents(folder: Path) -> dict[str, str]:
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
 
 
 def leftovers(files: dict[str, str]) -> set[str]:
@@ -80,22 +85,38 @@ def fresh(collection: Path, name: str) -> dict[str, str]:
 
 def grows(name: str, half: bytes, whole: bytes) -> bool:
     """Judgments come line by line: what is there is a beginning of the whole, in whole lines."""
-    return name.endswith("judged.txt") and whole.startswith(half) and (not half or half.endswith(b"\n"))
+    return (
+        name.endswith("judged.txt")
+        and whole.startswith(half)
+        and (not half or half.endswith(b"\n"))
+    )
 
 
 # most of the files are written in the last part of the time
-@pytest.mark.parametrize("part", [(0.6, 1.0), pytest.param((0.05, 0.6), marks=pytest.mark.long)], ids=["late", "early"])
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in AS_OTHERS)) for name in COMMANDS])
-def test_ended_at_any_moment(programs: Programs, collection: Path, name: str, part: tuple[float, float]) -> None:
+@pytest.mark.parametrize(
+    "part", [(0.6, 1.0), pytest.param((0.05, 0.6), marks=pytest.mark.long)], ids=["late", "early"]
+)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (name in AS_OTHERS)) for name in COMMANDS],
+)
+def test_ended_at_any_moment(
+    programs: Programs, collection: Path, name: str, part: tuple[float, float]
+) -> None:
     out = collection / "out"
     arguments = COMMANDS[name].split()
     keys = collection / ("keys" if name == "judge" else "nothing")
-    inputs = {path: digest for path, digest in contents(collection).items() if not path.startswith("out")}
+    inputs = {
+        path: digest for path, digest in contents(collection).items() if not path.startswith("out")
+    }
     before = fresh(collection, name)
     begin = time.monotonic()
     assert programs.wait(programs.start(arguments, collection, keys)) == 0, programs.said()
     lasts = time.monotonic() - begin
-    expected, whole = contents(out), {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    expected, whole = (
+        contents(out),
+        {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()},
+    )
     assert set(expected) > set(before) and not leftovers(expected)
     moments = random.Random(f"{name} 1")
     tries = [(number, moments.uniform(*part)) for number in SIGNALS]
@@ -119,19 +140,31 @@ def test_ended_at_any_moment(programs: Programs, collection: Path, name: str, pa
             assert found[path] == expected[path] or grows(path, half, whole[Path(path).name]), path
         assert number == signal.SIGKILL or not leftovers(found), found
         if number == signal.SIGKILL and not (name == "init" and "robustcs.toml" in found):
-            (out / "sheet.csv").unlink(missing_ok=True)  # a sheet may hold grades, so none is ever replaced
+            (out / "sheet.csv").unlink(
+                missing_ok=True
+            )  # a sheet may hold grades, so none is ever replaced
             again = [*arguments, *(["--overwrite"] if name in ("testsets", "crowd") else [])]
-            assert programs.wait(programs.start(again, collection, keys)) == 0, programs.said()[-2000:]
+            assert programs.wait(programs.start(again, collection, keys)) == 0, programs.said()[
+                -2000:
+            ]
             assert not leftovers(contents(out))
             assert name == "judge" or contents(out) == expected
     assert ended - {0}, "no signal came in time"
-    assert {path: digest for path, digest in contents(collection).items() if not path.startswith("out")} == inputs
+    assert {
+        path: digest for path, digest in contents(collection).items() if not path.startswith("out")
+    } == inputs
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGKILL, *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGTERM, signal.SIGINT))]
+    "number",
+    [
+        signal.SIGKILL,
+        *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGTERM, signal.SIGINT)),
+    ],
 )
-def test_a_report_ended_at_any_moment(programs: Programs, collection: Path, number: signal.Signals) -> None:
+def test_a_report_ended_at_any_moment(
+    programs: Programs, collection: Path, number: signal.Signals
+) -> None:
     """A report takes long; so it is ended once by every signal, then made whole."""
     out = collection / "out"
     fresh(collection, "report")
@@ -144,6 +177,11 @@ def test_a_report_ended_at_any_moment(programs: Programs, collection: Path, numb
     os.kill(process, number)
     assert programs.wait(process) in (0, SIGNALS[number])
     assert number == signal.SIGKILL or not leftovers(contents(out))
-    assert programs.wait(programs.start(arguments, collection, collection / "nothing")) == 0, programs.said()[-2000:]
+    assert programs.wait(programs.start(arguments, collection, collection / "nothing")) == 0, (
+        programs.said()[-2000:]
+    )
     found = contents(out)
-    assert not leftovers(found) and {"report/report.html", "report/report.pdf", "report/manifest.json"} <= found.keys()
+    assert (
+        not leftovers(found)
+        and {"report/report.html", "report/report.pdf", "report/manifest.json"} <= found.keys()
+    )

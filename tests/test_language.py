@@ -42,7 +42,9 @@ BANNED = {
 _ANY = re.compile("|".join(f"(?:{phrase})" for phrase in BANNED), re.IGNORECASE)
 _GENERATED = ("cli.md", "tables.md", "papers.md")
 #: Printed and generated parts of a page: fenced blocks, and tables between the comments that bench/ writes.
-_PRINTED = re.compile(r"^```.*?^```$|^<!-- ([\w ]+) -->$.*?^<!-- /\1 -->$", re.MULTILINE | re.DOTALL)
+_PRINTED = re.compile(
+    r"^```.*?^```$|^<!-- ([\w ]+) -->$.*?^<!-- /\1 -->$", re.MULTILINE | re.DOTALL
+)
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "fixtures/README.md")),
     *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name not in _GENERATED),
@@ -55,7 +57,9 @@ REFUSALS = {
 }  # fmt: skip
 REJECTED = "write: rejected"
 #: The list of function words has words of every kind.
-FILES = sorted(path for path in (ROOT / "robustcs").rglob("*.py") if path.name != "function_words.py")
+FILES = sorted(
+    path for path in (ROOT / "robustcs").rglob("*.py") if path.name != "function_words.py"
+)
 
 
 def phrases_of(texts: Iterator[tuple[int, str]]) -> list[str]:
@@ -63,8 +67,14 @@ def phrases_of(texts: Iterator[tuple[int, str]]) -> list[str]:
     found = []
     for line, text in texts:
         for match in _ANY.finditer(text):
-            instead = next(instead for phrase, instead in BANNED.items() if re.fullmatch(phrase, match[0], re.IGNORECASE))
-            found.append(f"line {line + text[: match.start()].count(chr(10))}: {match[0]!r}; write: {instead}")
+            instead = next(
+                instead
+                for phrase, instead in BANNED.items()
+                if re.fullmatch(phrase, match[0], re.IGNORECASE)
+            )
+            found.append(
+                f"line {line + text[: match.start()].count(chr(10))}: {match[0]!r}; write: {instead}"
+            )
     return found
 
 
@@ -84,7 +94,10 @@ def test_pages_are_plain_english(page: Path) -> None:
 
 def test_strings_and_docstrings_are_plain_english() -> None:
     found = {path.relative_to(ROOT).as_posix(): phrases_of(strings_of(path)) for path in FILES}
-    wrong = {name: [one for one in some if name not in REFUSALS or REJECTED not in one] for name, some in found.items()}
+    wrong = {
+        name: [one for one in some if name not in REFUSALS or REJECTED not in one]
+        for name, some in found.items()
+    }
     assert not {name: some for name, some in wrong.items() if some}
 
 

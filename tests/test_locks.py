@@ -12,7 +12,9 @@ from packaging.utils import canonicalize_name
 from tests.conftest import ROOT
 
 LOCKS = ("build.txt", "constraints.txt", "dev.txt", "optional.txt", "docs.txt", "bench.txt")
-_ENTRY = re.compile(r"([a-z0-9][a-z0-9-]*)==([^\s;]+)(?: ; [^\\\n]+)?(?: \\\n    --hash=sha256:[0-9a-f]{64})+\n")
+_ENTRY = re.compile(
+    r"([a-z0-9][a-z0-9-]*)==([^\s;]+)(?: ; [^\\\n]+)?(?: \\\n    --hash=sha256:[0-9a-f]{64})+\n"
+)
 _NOTE = re.compile(r"\s*#.*\n")
 
 
@@ -49,14 +51,18 @@ def test_no_package_stands_in_two_locks() -> None:
         ("options.extras_require", "bench", LOCKS[5:]),
     ],
 )
-def test_the_locks_hold_what_the_package_asks_for(section: str, key: str, locks: tuple[str, ...]) -> None:
+def test_the_locks_hold_what_the_package_asks_for(
+    section: str, key: str, locks: tuple[str, ...]
+) -> None:
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg", "utf-8")
     locked = {package: version for lock in locks for package, version in PINS[lock].items()}
     for line in setup[section][key].split("\n"):
         if line.strip():
             wanted = Requirement(line)
-            assert wanted.specifier.contains(locked[canonicalize_name(wanted.name)]), f"{line}: run make lock"
+            assert wanted.specifier.contains(locked[canonicalize_name(wanted.name)]), (
+                f"{line}: run make lock"
+            )
 
 
 def test_one_setuptools_for_building_and_for_tensorflow_hub() -> None:
@@ -69,5 +75,7 @@ def test_no_cuda_and_no_address_of_a_registry() -> None:
     assert not {name for name in packages if name.startswith(("nvidia", "cuda", "triton"))}
     assert not packages & {"tensorflow", "torch"}
     for name in (*LOCKS, "optional.in"):
-        text = re.sub(r"^    --hash=.*$", "", (ROOT / "requirements" / name).read_text("utf-8"), flags=re.M)
+        text = re.sub(
+            r"^    --hash=.*$", "", (ROOT / "requirements" / name).read_text("utf-8"), flags=re.M
+        )
         assert not re.search(r"://|^\s*-", text, re.M)

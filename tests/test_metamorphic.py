@@ -31,9 +31,15 @@ LINES = (
     "testsets --clean", "judge", "passages",
 )  # fmt: skip
 #: Those that read files of other kinds than those before them; of the rest only ``make test-long`` changes the files.
-SOME = tuple(line for line in LINES if line.split()[0] not in ("sweep", "correlate", "augment", "robustness", "judge"))
+SOME = tuple(
+    line
+    for line in LINES
+    if line.split()[0] not in ("sweep", "correlate", "augment", "robustness", "judge")
+)
 #: Those that read several files at the same time.
-THREADED = tuple(line for line in LINES if any("--jobs" in option.opts for option in options_of(line.split()[0])))
+THREADED = tuple(
+    line for line in LINES if any("--jobs" in option.opts for option in options_of(line.split()[0]))
+)
 #: Command line → table → rows.
 Tables = dict[str, dict[str, list[Any]]]
 Change = Callable[[Path, bytes], bytes]
@@ -71,7 +77,9 @@ def different(one: Tables, other: Tables) -> list[str]:
             ours, theirs = (sorted(some, key=_sort_key) for some in (rows, other[command][name]))
             if len(ours) != len(theirs):
                 found.append(f"{command}, {name}: {len(ours)} rows and {len(theirs)}")
-            pair = next((pair for pair in zip(ours, theirs, strict=False) if not _same(*pair)), None)
+            pair = next(
+                (pair for pair in zip(ours, theirs, strict=False) if not _same(*pair)), None
+            )
             if pair:
                 found.append(f"{command}, {name}: {pair[0]} and {pair[1]}")
     return found
@@ -79,7 +87,12 @@ def different(one: Tables, other: Tables) -> list[str]:
 
 def _sort_key(row: dict[str, Any]) -> str:
     # the last bits of a sum may depend on its order
-    return json.dumps({name: round(value, 9) if isinstance(value, float) else value for name, value in row.items()})
+    return json.dumps(
+        {
+            name: round(value, 9) if isinstance(value, float) else value
+            for name, value in row.items()
+        }
+    )
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -119,7 +132,11 @@ def _headed(path: Path) -> bool:
 def shuffled(path: Path, data: bytes) -> bytes:
     """The lines in another order, below a header; not where their order decides: which paraphrase is drawn, which of two
     equally similar annotators counts."""
-    if path.suffix in (".json", ".toml") or path.name in ("paraphrases.csv", "workers.jsonl", "experts.jsonl"):
+    if path.suffix in (".json", ".toml") or path.name in (
+        "paraphrases.csv",
+        "workers.jsonl",
+        "experts.jsonl",
+    ):
         return data
     lines = data.splitlines(keepends=True)
     head = lines[: _headed(path)]
@@ -136,7 +153,9 @@ def packed(path: Path, data: bytes) -> bytes:
 
 def marked(path: Path, data: bytes) -> bytes:
     """A byte order mark in front, and more white space between columns."""
-    return b"\xef\xbb\xbf" + (data.replace(b" ", b" \t ") if path.suffix in (".trec", ".txt") else data)
+    return b"\xef\xbb\xbf" + (
+        data.replace(b" ", b" \t ") if path.suffix in (".trec", ".txt") else data
+    )
 
 
 def other_columns(path: Path, data: bytes) -> bytes:
@@ -144,9 +163,13 @@ def other_columns(path: Path, data: bytes) -> bytes:
     text = data.decode()
     if path.suffix == ".jsonl":
         records = [json.loads(line) for line in text.splitlines()]
-        return "".join(json.dumps(dict(reversed(record.items()))) + "\n" for record in records).encode()
+        return "".join(
+            json.dumps(dict(reversed(record.items()))) + "\n" for record in records
+        ).encode()
     if path.suffix == ".tsv":
-        return "".join("\t".join(reversed(line.split("\t"))) + "\n" for line in text.splitlines()).encode()
+        return "".join(
+            "\t".join(reversed(line.split("\t"))) + "\n" for line in text.splitlines()
+        ).encode()
     if path.suffix == ".csv":
         out = io.StringIO()
         csv.writer(out).writerows(list(reversed(row)) for row in csv.reader(io.StringIO(text)))
@@ -171,7 +194,11 @@ def everything(path: Path, data: bytes) -> bytes:
     ],
 )
 def test_other_forms_of_the_files(
-    change: Change, lines: Sequence[str], folder: Path, plain: Callable[[Sequence[str]], Tables], tmp_path: Path
+    change: Change,
+    lines: Sequence[str],
+    folder: Path,
+    plain: Callable[[Sequence[str]], Tables],
+    tmp_path: Path,
 ) -> None:
     copy = tmp_path / "demo"
     shutil.copytree(folder, copy)
@@ -195,16 +222,24 @@ OF_RUNS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("lines", [OF_RUNS[::3], pytest.param(OF_RUNS, marks=pytest.mark.long)], ids=["some", "all"])
-def test_passages_are_evaluated_as_their_documents(folder: Path, tmp_path: Path, lines: Sequence[str]) -> None:
+@pytest.mark.parametrize(
+    "lines", [OF_RUNS[::3], pytest.param(OF_RUNS, marks=pytest.mark.long)], ids=["some", "all"]
+)
+def test_passages_are_evaluated_as_their_documents(
+    folder: Path, tmp_path: Path, lines: Sequence[str]
+) -> None:
     """Runs of passages ``DOC-N``, two of each document: with ``documents`` every command gives what the documents give."""
     for name in ("first", "same", "passages"):
         shutil.copytree(folder, tmp_path / name)
     copy = tmp_path / "passages"
     for path in (copy / "runs").iterdir():
         rows = [line.split() for line in path.read_text().splitlines()]
-        best = [f"{turn} Q0 {document}-1 {rank} {score} t" for turn, _, document, rank, score, _ in rows]
-        worse = [f"{turn} Q0 {document}-22 {rank} -{rank} t" for turn, _, document, rank, *_ in rows]
+        best = [
+            f"{turn} Q0 {document}-1 {rank} {score} t" for turn, _, document, rank, score, _ in rows
+        ]
+        worse = [
+            f"{turn} Q0 {document}-22 {rank} -{rank} t" for turn, _, document, rank, *_ in rows
+        ]
         path.write_text("\n".join([*worse, *best]))
     config = copy / "robustcs.toml"
     config.write_text(config.read_text().replace("[policy]", "[policy]\ndocuments = true"))
@@ -216,14 +251,22 @@ def test_passages_are_evaluated_as_their_documents(folder: Path, tmp_path: Path,
     assert tables(copy, lines[:1], "--documents")[lines[0]] == found[lines[0]]
 
 
-@pytest.mark.parametrize("lines", [THREADED[::3], pytest.param(THREADED, marks=pytest.mark.long)], ids=["some", "all"])
-def test_threads(folder: Path, plain: Callable[[Sequence[str]], Tables], lines: Sequence[str]) -> None:
+@pytest.mark.parametrize(
+    "lines", [THREADED[::3], pytest.param(THREADED, marks=pytest.mark.long)], ids=["some", "all"]
+)
+def test_threads(
+    folder: Path, plain: Callable[[Sequence[str]], Tables], lines: Sequence[str]
+) -> None:
     assert len(THREADED) > 5
     assert different(plain(lines), tables(folder, lines, "--jobs", "3")) == []
 
 
-@pytest.mark.parametrize("lines", [LINES[:6:3], pytest.param(LINES, marks=pytest.mark.long)], ids=["some", "all"])
-def test_environment(folder: Path, plain: Callable[[Sequence[str]], Tables], lines: Sequence[str]) -> None:
+@pytest.mark.parametrize(
+    "lines", [LINES[:6:3], pytest.param(LINES, marks=pytest.mark.long)], ids=["some", "all"]
+)
+def test_environment(
+    folder: Path, plain: Callable[[Sequence[str]], Tables], lines: Sequence[str]
+) -> None:
     """Locale, seed of hashes, time zone, working in UTF-8 or not, and the processor that OpenBLAS computes for, all changed.
 
     Processors add in different orders. Written numbers are rounded, so that they are equal nevertheless.
@@ -236,7 +279,11 @@ def test_environment(folder: Path, plain: Callable[[Sequence[str]], Tables], lin
     program = "import json, pathlib, sys; from tests.test_metamorphic import tables;" \
               " print(json.dumps(tables(pathlib.Path(sys.argv[1]), sys.argv[2:])))"  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-c", program, str(folder), *lines], env=environment, capture_output=True, check=False, text=True
+        [sys.executable, "-c", program, str(folder), *lines],
+        env=environment,
+        capture_output=True,
+        check=False,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == json.loads(json.dumps(plain(lines)))

@@ -32,7 +32,10 @@ def test_kinds_of_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "robustcs" / "studies" / "findings.py").write_text(source)
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
     mutants._names.cache_clear()
-    found = {mutants.changed(one, source.encode())[0] for one in mutants.mutants(Path("studies/findings.py"))}
+    found = {
+        mutants.changed(one, source.encode())[0]
+        for one in mutants.mutants(Path("studies/findings.py"))
+    }
     for part in (
         "not not x < 2", "x <= 2", "x >= 2", " or row", "row['p']", "< 0.05", "> 0.05", "<= 0.1", "x - max", "min(1, 2)",
         "return -(x + max(1, 2))", "best.iloc[-1]", "worst.iloc[0]", "ci_high",
@@ -43,7 +46,19 @@ def test_kinds_of_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.long
 def test_a_change_that_a_test_notices_is_killed() -> None:
-    command = [sys.executable, "bench/mutants.py", "--sample", "1", "--rooms", "robustcs/statistics/families.py"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
-    assert ended.stdout.startswith("1 of ") and "1 of 1 mutants killed (100.0%), 0 of them by the time limit" in ended.stdout
+    command = [
+        sys.executable,
+        "bench/mutants.py",
+        "--sample",
+        "1",
+        "--rooms",
+        "robustcs/statistics/families.py",
+    ]
+    ended = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600
+    )
+    assert (
+        ended.stdout.startswith("1 of ")
+        and "1 of 1 mutants killed (100.0%), 0 of them by the time limit" in ended.stdout
+    )
     assert ended.stderr.count(" killed ") == 1

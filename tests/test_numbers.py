@@ -26,7 +26,11 @@ COLLECTIONS = {
         ("bert_base_raw.trec.gz", "bert_base_cv.trec.gz", "bert_base_oracle.trec.gz"),
         "decaf/*.run.gz",
     ),
-    "cast2020": ("qrels.txt.gz", ("bert_raw.trec.gz", "bert_auto.trec.gz", "bert_manual.trec.gz"), ""),
+    "cast2020": (
+        "qrels.txt.gz",
+        ("bert_raw.trec.gz", "bert_auto.trec.gz", "bert_manual.trec.gz"),
+        "",
+    ),
     "cast2021": ("qrels-docs.txt.gz", (), "runs/*.run.gz"),
 }
 
@@ -35,7 +39,9 @@ _LONG = [pytest.param(name, True, marks=pytest.mark.long) for name in ("cast2019
 
 
 @pytest.mark.parametrize(("name", "further"), [("cast2019", False), ("cast2021", True), *_LONG])
-def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: str, further: bool) -> None:
+def test_numbers_of_public_collections(
+    shared_data: Path, tmp_path: Path, name: str, further: bool
+) -> None:
     """``further``: with the further runs."""
     folder = shared_data / name
     qrels, formulations, more = COLLECTIONS[name]
@@ -43,7 +49,13 @@ def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: 
     lines = [f'name = "{name}"', f'qrels = "{folder / qrels}"', "[policy]", "relevance_level = 2"]
     for role, run in zip(("original", "qr", "human"), formulations, strict=False):
         lines += [f"[formulations.{role}]", f'run = "{folder / "runs" / run}"']
-    lines += ["[runs]", *(f'r{place} = "{run}"' for place, run in enumerate(sorted(folder.glob(more)) if more else ()))]
+    lines += [
+        "[runs]",
+        *(
+            f'r{place} = "{run}"'
+            for place, run in enumerate(sorted(folder.glob(more)) if more else ())
+        ),
+    ]
     (tmp_path / "robustcs.toml").write_text("\n".join(lines))
     project = read_project(tmp_path / "robustcs.toml")
     checked = 0
@@ -53,12 +65,20 @@ def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: 
             workspace = Workspace(group[0].inputs(project), HERE, untracked)
             answers = [question.answer(workspace) for question in group]
             results = [answer.result for answer in answers]
-            exported = [to_json("", "", one.evaluated.as_dict(), [], one.tables, []) for one in results]
+            exported = [
+                to_json("", "", one.evaluated.as_dict(), [], one.tables, []) for one in results
+            ]
             tables = [rows for text in exported for rows in json.loads(text)["tables"].values()]
             for answer in answers:
-                for sentence in (*(verdict.sentence for verdict in answer.verdicts), *answer.findings):
+                for sentence in (
+                    *(verdict.sentence for verdict in answer.verdicts),
+                    *answer.findings,
+                ):
                     assert not unexplained(
-                        sentence, tables, answer.result.evaluated.as_dict(), answer.result.evaluated.notes
+                        sentence,
+                        tables,
+                        answer.result.evaluated.as_dict(),
+                        answer.result.evaluated.notes,
                     ), sentence
                     checked += 1
     assert checked >= 2
@@ -66,11 +86,32 @@ def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: 
 
 def test_a_number_that_no_table_has_is_found() -> None:
     rows = [
-        {"system": run, "metric": metric, "value": value, "p_corrected": p, "pairs": 7, "count": 1_200, "share": 0.128}
-        for run, metric, value, p in (("a", "ndcg_cut_3", 0.1234, 0.01), ("b", "ndcg_cut_3", 0.4, 0.2), ("a", "P_1", 0.9, 0.9))
+        {
+            "system": run,
+            "metric": metric,
+            "value": value,
+            "p_corrected": p,
+            "pairs": 7,
+            "count": 1_200,
+            "share": 0.128,
+        }
+        for run, metric, value, p in (
+            ("a", "ndcg_cut_3", 0.1234, 0.01),
+            ("b", "ndcg_cut_3", 0.4, 0.2),
+            ("a", "P_1", 0.9, 0.9),
+        )
     ]
-    wrong = partial(unexplained, tables=[rows, [{"turn": "1_1", "value": 0.777}]], policy={"turns": 65, "units": 9})
-    assert wrong("a has NDCG@3 −0.123 (95% CI 0.400 to 0.4000), p ≤ 0.05 over 65 turns; adjusted p = 0.010, p < 0.003") == []
+    wrong = partial(
+        unexplained,
+        tables=[rows, [{"turn": "1_1", "value": 0.777}]],
+        policy={"turns": 65, "units": 9},
+    )
+    assert (
+        wrong(
+            "a has NDCG@3 −0.123 (95% CI 0.400 to 0.4000), p ≤ 0.05 over 65 turns; adjusted p = 0.010, p < 0.003"
+        )
+        == []
+    )
     assert wrong("1 of 2 runs, 50 %, 12.8 % of 1,200, 2,400 in all") == []
     assert wrong("0.124 NDCG@3, 0.1234 of 66 turns, 11 % of 1,201") == ["0.124", "66", "11", "1201"]
     # of another measure, of a single turn, a share as a number, a number as a share

@@ -34,7 +34,10 @@ def test_other_names_of_an_input(folder: Path) -> None:
     for name in names:
         with pytest.raises(UsageError) as error:
             refuse_protected(name)
-        assert str(error.value) == f"{name} is an input, which is never overwritten; choose another name for the output"
+        assert (
+            str(error.value)
+            == f"{name} is an input, which is never overwritten; choose another name for the output"
+        )
     for name in ("other.txt", "qrels.txt/below", "sub", "sub/qrels.txt", "/dev/null", ""):
         refuse_protected(name)
 
@@ -53,7 +56,9 @@ def test_links_to_folders_are_resolved_before_dots(folder: Path, tmp_path: Path)
     "runs/a.trec", "./runs/a.trec", "runs/../runs/a.trec", "linked/a.trec", "alias.trec", "linked/../runs/a.trec",
     "runs", "runs/", "runs/.", "linked/..", "new/b.trec", "broken",
 ])  # fmt: skip
-def test_protected_is_the_file_that_the_system_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_protected_is_the_file_that_the_system_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "a.trec").write_text("")
     (tmp_path / "far" / "deep").mkdir(parents=True)
@@ -72,7 +77,9 @@ def test_a_write_protected_file_is_not_replaced_even_by_the_superuser(folder: Pa
     locked = Path("locked.csv")
     locked.write_text("mine")
     locked.chmod(0o444)
-    with pytest.raises(UsageError, match=r"^locked\.csv is write-protected; choose another name for the output$"):
+    with pytest.raises(
+        UsageError, match=r"^locked\.csv is write-protected; choose another name for the output$"
+    ):
         write_text(locked, "other")
     assert locked.read_text() == "mine"
     locked.chmod(0o644)

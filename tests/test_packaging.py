@@ -24,7 +24,9 @@ LEFT = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__"
 
 def call(*command: str | Path, folder: Path) -> str:
     """What a command says on stdout; fails with what it said on stderr."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "COLUMNS")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "COLUMNS")
+    }
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -61,11 +63,23 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, with_pip=False)
     scripts = folder / ("Scripts" if os.name == "nt" else "bin")
     python = scripts / Path(sys.executable).name
-    call(*PIP, "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel, folder=folder)
+    call(
+        *PIP,
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        wheel,
+        folder=folder,
+    )
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = Path(call(python, "-c", where, folder=folder).strip())
     # a folder named in a .pth file counts, but its own .pth files, which may name the checkout, do not
-    borrowed = [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    borrowed = [
+        entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")
+    ]
     (packages / "borrowed.pth").write_text("\n".join(borrowed))
     return scripts
 
@@ -78,7 +92,9 @@ def contents(folder: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def test_the_source_distribution_makes_the_same_wheel(sdist: Path, wheel: Path, tmp_path: Path) -> None:
+def test_the_source_distribution_makes_the_same_wheel(
+    sdist: Path, wheel: Path, tmp_path: Path
+) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path / "source", filter="data")
     [source] = (tmp_path / "source").iterdir()
@@ -96,14 +112,19 @@ def test_the_demo_collection_in_the_wheel_is_that_of_the_checkout(wheel: Path, d
             name.removeprefix("robustcs/demo/"): hashlib.sha256(archive.read(name)).hexdigest()
             for name in archive.namelist() if name.startswith("robustcs/demo/")
         }  # fmt: skip
-    assert carried == {name: value for name, value in contents(demo).items() if not name.endswith(".py")}
+    assert carried == {
+        name: value for name, value in contents(demo).items() if not name.endswith(".py")
+    }
 
 
 @pytest.fixture(scope="module")
 def package(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the installed package."""
     where = call(
-        installed / "python", "-c", "import robustcs; print(robustcs.__file__)", folder=tmp_path_factory.mktemp("elsewhere")
+        installed / "python",
+        "-c",
+        "import robustcs; print(robustcs.__file__)",
+        folder=tmp_path_factory.mktemp("elsewhere"),
     )
     return Path(where.strip()).parent
 
@@ -112,15 +133,28 @@ def test_an_installed_program_reads_its_collection_and_leaves_it_as_it_is(
     installed: Path, package: Path, tmp_path: Path
 ) -> None:
     assert package.is_relative_to(installed.parent)
-    assert call(installed / "robustcs", "--version", folder=tmp_path).startswith("robustcs, version ")
+    assert call(installed / "robustcs", "--version", folder=tmp_path).startswith(
+        "robustcs, version "
+    )
     before = contents(package / "demo")
-    result = json.loads(call(installed / "robustcs", "breakdown", "--format", "json", folder=package / "demo"))
-    assert sum(row["count"] for row in result["tables"]["bins"] if (row["metric"], row["threshold"]) == ("P_1", "=1")) == 70
+    result = json.loads(
+        call(installed / "robustcs", "breakdown", "--format", "json", folder=package / "demo")
+    )
+    assert (
+        sum(
+            row["count"]
+            for row in result["tables"]["bins"]
+            if (row["metric"], row["threshold"]) == ("P_1", "=1")
+        )
+        == 70
+    )
     assert contents(package / "demo") == before
 
 
 @pytest.mark.long
-def test_an_installed_program_shows_its_demo_and_leaves_it_as_it_is(installed: Path, package: Path, tmp_path: Path) -> None:
+def test_an_installed_program_shows_its_demo_and_leaves_it_as_it_is(
+    installed: Path, package: Path, tmp_path: Path
+) -> None:
     before = contents(package / "demo")
     assert (
         call(installed / "robustcs", "demo", folder=tmp_path)
@@ -133,7 +167,9 @@ def test_an_installed_program_shows_its_demo_and_leaves_it_as_it_is(installed: P
 
 def test_an_installation_without_the_collection_says_so(installed: Path, tmp_path: Path) -> None:
     code = "from robustcs.cli import main, whole; whole._COLLECTIONS = (); raise SystemExit(main.run(['demo']))"
-    done = subprocess.run([installed / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [installed / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "robustcs: the demo collection is not in this installation of robustcs; "

@@ -129,7 +129,9 @@ SPECIFICATION = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_figure_is_what_the_command_gives(shared_data: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_figure_is_what_the_command_gives(
+    shared_data: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(shared_data)
     rows = [row for row in ROWS if row.command == command]
     assert rows, "no figure needs this command"
@@ -150,8 +152,12 @@ def answered(command: str) -> Tables:
 def test_what_differs_or_is_not_there_has_its_reason(row: Row) -> None:
     assert bool(row.find) == bool(row.command) and (not row.command or row.command in COMMANDS)
     if row.find:
-        assert row.expected and row.ours != row.published, "leave ours empty where it is as published"
-        assert bool(row.ours) == bool(row.why), "a reason stands where the two differ, and only there"
+        assert row.expected and row.ours != row.published, (
+            "leave ours empty where it is as published"
+        )
+        assert bool(row.ours) == bool(row.why), (
+            "a reason stands where the two differ, and only there"
+        )
     else:
         assert row.why and not row.ours
 
@@ -163,7 +169,9 @@ def test_every_table_and_figure_of_a_paper_is_listed(shared_data: Path, paper: P
         pytest.skip(f"the paper is not beside the public data ({paper.file})")
     named = re.findall(r"\b(Table|Figure) (\d+)", path.read_text("utf-8"))
     listed = re.findall(r"(Table|Figure)s? ([\d, ]+)", " · ".join(row.place for row in paper.rows))
-    assert {(kind, number) for kind, numbers in listed for number in re.findall(r"\d+", numbers)} == set(named)
+    assert {
+        (kind, number) for kind, numbers in listed for number in re.findall(r"\d+", numbers)
+    } == set(named)
 
 
 def test_the_page_is_written_from_these_rows() -> None:
@@ -175,13 +183,27 @@ def test_a_test_names_the_figures_of_the_specification(row: str) -> None:
     figures, node = SPECIFICATION[row]
     path, _, name = node.partition("::")
     source = (ROOT / path).read_text("utf-8")
-    assert name in {part.name for part in ast.walk(ast.parse(source)) if isinstance(part, ast.FunctionDef)}
+    assert name in {
+        part.name for part in ast.walk(ast.parse(source)) if isinstance(part, ast.FunctionDef)
+    }
     numbers = set(re.findall(r"\.?\d(?:[\d._]*\d)?", re.sub(r"(?<=\d)[_,](?=\d{3}\b)", "", source)))
     assert {figure for figure in figures if figure not in numbers} == set()
 
 
 #: Sections without rows: their figures belong to commands that do not exist yet, or need data that are not public.
-TO_COME = ("## 17.", "## 18.", "## 19.", "## 20.", "## 21.", "## 22.", "## 23.", "## 24.", "## 26.", "## 27.", "## 28.")
+TO_COME = (
+    "## 17.",
+    "## 18.",
+    "## 19.",
+    "## 20.",
+    "## 21.",
+    "## 22.",
+    "## 23.",
+    "## 24.",
+    "## 26.",
+    "## 27.",
+    "## 28.",
+)
 
 
 def test_no_figure_of_the_specification_is_left_out(shared_data: Path) -> None:
@@ -189,8 +211,15 @@ def test_no_figure_of_the_specification_is_left_out(shared_data: Path) -> None:
     if not path.is_file():
         pytest.skip("the specification is not beside the public data")
     text = path.read_text("utf-8").split("\n## 0.")[1]
-    sections = re.split(r"(?m)^(?=## )", text.split("\n# Third part")[0] + "\n## 15." + text.split("\n## 15.")[-1])
-    known = [line for section in sections if not section.startswith(TO_COME) for line in section.splitlines()]
+    sections = re.split(
+        r"(?m)^(?=## )", text.split("\n# Third part")[0] + "\n## 15." + text.split("\n## 15.")[-1]
+    )
+    known = [
+        line
+        for section in sections
+        if not section.startswith(TO_COME)
+        for line in section.splitlines()
+    ]
     lines = [line for line in known if re.search(r"\[[^\]]*\b[PAR]\b[^\]]*\]", line)]
     assert len(lines) > 20
     assert [words for words in SPECIFICATION if words not in text] == []

@@ -103,11 +103,16 @@ def told_of(document: Document) -> dict[str, str]:
 def test_every_question_opens_with_one_sentence_one_figure_and_one_table(report: Report) -> None:
     blocks = report.document.blocks
     asked = [block.text for block in blocks if isinstance(block, Heading)]
-    assert asked == [question.title for question in questions() if question.title in asked] and len(asked) > 10
+    assert (
+        asked == [question.title for question in questions() if question.title in asked]
+        and len(asked) > 10
+    )
     starts = [place for place, block in enumerate(blocks) if isinstance(block, Heading)]
     for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
         kinds = [type(block) for block in blocks[start + 1 : end] if not isinstance(block, Fold)]
-        assert kinds in ([Paragraph, Picture, Table], [Paragraph, Table], [Paragraph, Picture]), blocks[start]
+        assert kinds in ([Paragraph, Picture, Table], [Paragraph, Table], [Paragraph, Picture]), (
+            blocks[start]
+        )
         assert isinstance(blocks[end - 1], Fold)
     opening = openings(report.document)["Wrong answer or wrong question?"]
     assert opening == (
@@ -122,16 +127,26 @@ def test_the_first_screen_answers_the_questions_in_order_with_their_numbers(repo
     assert opening.what == "1 rewriter, 9 further runs, 1 judge · 70 turns in 10 conversations"
     assert [verdict.subject for verdict in opening.verdicts] == ["blame", "drop", "unjudged"]
     assert {verdict.about for verdict in opening.verdicts} <= set(openings(report.document))
-    rows = [row for row in tables(report, "breakdown", "attribution") if (row["metric"], row["threshold"]) == CUT]
+    rows = [
+        row
+        for row in tables(report, "breakdown", "attribution")
+        if (row["metric"], row["threshold"]) == CUT
+    ]
     shares = {row["cause"]: row for row in rows}
     [rewriter] = [verdict for verdict in opening.verdicts if verdict.tone == "qr"]
     row = shares["qr"]
-    assert rewriter.number == f"{100 * row['share']:.0f}%" == "26%" and rewriter.basis.startswith("18 of 70 turns; ")
+    assert rewriter.number == f"{100 * row['share']:.0f}%" == "26%" and rewriter.basis.startswith(
+        "18 of 70 turns; "
+    )
     assert rewriter.between == f"95% CI {rewriter.interval}"
     assert f"<span>{rewriter.between}</span>" in report.files["report.html"].decode()
     assert rewriter.interval == f"{100 * row['ci_low']:.0f}% to {100 * row['ci_high']:.0f}%"
     table, figure = opening.blocks
-    assert isinstance(table, Table) and [line[0] for line in table.rows] == ["Human", "QR", "Original"]
+    assert isinstance(table, Table) and [line[0] for line in table.rows] == [
+        "Human",
+        "QR",
+        "Original",
+    ]
     assert "Demo collection, 70 turns in 10 conversations." in table.caption
     assert isinstance(figure, Picture) and figure.column and figure.svg.count("<a ") == 70
 
@@ -141,12 +156,22 @@ def test_the_table_of_the_first_screen_agrees_with_the_results(report: Report) -
     table = report.document.opening.blocks[0]
     assert isinstance(table, Table)
     human, qr, original = table.rows
-    rows = [row for row in tables(report, "breakdown", "bins") if (row["metric"], row["threshold"]) == CUT]
+    rows = [
+        row
+        for row in tables(report, "breakdown", "bins")
+        if (row["metric"], row["threshold"]) == CUT
+    ]
     for line, role in ((human, "human"), (qr, "qr"), (original, "original")):
         answered = sum(row["count"] for row in rows if row[role])
         assert line[1].startswith(f"{100 * answered / 70:.0f}% (")
-    [means] = [row for row in tables(report, "breakdown", "headroom") if (row["metric"], row["threshold"]) == CUT]
-    assert [line[3].split()[0] for line in table.rows] == [f"{means[role]:.3f}" for role in ("human", "qr", "original")]
+    [means] = [
+        row
+        for row in tables(report, "breakdown", "headroom")
+        if (row["metric"], row["threshold"]) == CUT
+    ]
+    assert [line[3].split()[0] for line in table.rows] == [
+        f"{means[role]:.3f}" for role in ("human", "qr", "original")
+    ]
     assert qr[2].startswith("26% (") and human[2] == "–"
     assert qr[4] == f"{means['qr'] - means['human']:+.3f}".replace("-", "−")
 
@@ -161,28 +186,47 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     opening = openings(report.document)["How much do unjudged passages matter?"]
     ends = f"95% CI {lost['expected_low']:.3f} to {lost['expected_high']:.3f}"
     loses = f"QR loses an estimated {lost['expected']:.3f} NDCG@3 to Human if a model grades the unjudged passages"
-    measured = f"measured drop {lost['drop']:.3f}, if they count as not relevant; mean over 70 turns"
-    assert opening.startswith(f"{loses} ({ends}; adjusted p = {lost['expected_p']:.3f}; {measured})".replace("-", "−"))
+    measured = (
+        f"measured drop {lost['drop']:.3f}, if they count as not relevant; mean over 70 turns"
+    )
+    assert opening.startswith(
+        f"{loses} ({ends}; adjusted p = {lost['expected_p']:.3f}; {measured})".replace("-", "−")
+    )
     drop = next(row for row in drops if row["group"] == "manual")
     ends = f"95% CI {drop['expected_low']:.3f} to {drop['expected_high']:.3f}"
-    expected = f"in the top 10 graded by the hole model, the expected drop is {drop['expected']:.3f} ({ends})".replace("-", "−")
+    expected = f"in the top 10 graded by the hole model, the expected drop is {drop['expected']:.3f} ({ends})".replace(
+        "-", "−"
+    )
     part = f"Unjudged passages account for {100 * drop['hole_share']:.0f}% of the measured drop (95% CI "
     tip = next(
-        row for row in tables(report, "unjudged", "tipping") if row["second"] == "manual" and row["metric"] == "ndcg_cut_3"
+        row
+        for row in tables(report, "unjudged", "tipping")
+        if row["second"] == "manual" and row["metric"] == "ndcg_cut_3"
     )
     unless = f"unless the odds of relevance of unjudged passages are more than {tip['factor_above']:.2g} times"
     sets = {f"manual_{number}" for number in (1, 2, 3)}
-    least = sum(row["low"] for row in pairs if row["first"] == "human" and row["second"] in sets) / 3
+    least = (
+        sum(row["low"] for row in pairs if row["first"] == "human" and row["second"] in sets) / 3
+    )
     [sentence] = [text for text in said if text.startswith("From Human to the sets of manual")]
     bounds = f"of all runs have, the drop lies between {least:.3f} and ".replace("-", "−")
-    assert 0 < sentence.index(expected) < sentence.index(part) < sentence.index(unless) < sentence.index(bounds)
+    assert (
+        0
+        < sentence.index(expected)
+        < sentence.index(part)
+        < sentence.index(unless)
+        < sentence.index(bounds)
+    )
     [tested] = [text for text in said if text.startswith("On the 3 test sets of manual,")]
     assert tested.index("max-T over 2 groups") < tested.index(expected)
     apart = sum(row["expected_p"] <= 0.05 for row in pairs)
     open_ = sum(not row["separable"] for row in pairs)
     differ = f"by the hole model, {apart} of 66 pairs of systems differ significantly in NDCG@3"
     [orders] = [text for text in said if differ in text]
-    assert f"the order by NDCG@3 on these turns is the same for {66 - open_} of 66 pairs of systems" in orders
+    assert (
+        f"the order by NDCG@3 on these turns is the same for {66 - open_} of 66 pairs of systems"
+        in orders
+    )
     [doubt] = [text for text in said if text.startswith("The expected values may be wrong.")]
     assert "that only the sets of manual retrieved, 0 are judged" in doubt
 
@@ -190,13 +234,22 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
 def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) -> None:
     told = told_of(report.document)
     table = partial(tables, report)
-    values = {row["system"]: row["value"] for row in table("clariq", "document_relevance") if row["metric"] == "NDCG3"}
+    values = {
+        row["system"]: row["value"]
+        for row in table("clariq", "document_relevance")
+        if row["metric"] == "NDCG3"
+    }
     text = told["Do clarifying questions help?"]
     assert f"NDCG3 of the documents is {values['no']:.3f} (95% CI " in text
     assert f"the best question for each facet reaches {values['best']:.3f} (95% CI " in text
-    assert f"stem {values['stem']:.3f} (difference {values['stem'] - values['no']:+.3f}, 95% CI " in text
+    assert (
+        f"stem {values['stem']:.3f} (difference {values['stem'] - values['no']:+.3f}, 95% CI "
+        in text
+    )
     for row in table("clariq", "preference"):
-        assert f"{row['wins']} of {row['wins'] + row['losses']} judgments without a tie prefer" in text
+        assert (
+            f"{row['wins']} of {row['wins'] + row['losses']} judgments without a tie prefer" in text
+        )
     whole = table("snippets-agreement", "jaccard")[0]
     chosen = f"All 3 annotators selected {100 * whole['value']:.1f}% of the characters "
     assert chosen in told["Do annotators select the same snippets?"]
@@ -214,12 +267,16 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
 def test_every_number_of_a_sentence_is_in_a_table(report: Report) -> None:
     asked = 0
     for _, section in report.sections:
-        results = [json.loads(text) for name, text in section.files.items() if name.startswith("results/")]
+        results = [
+            json.loads(text) for name, text in section.files.items() if name.startswith("results/")
+        ]
         tables = [rows for result in results for rows in result["tables"].values()]
         sentences = [*(verdict.sentence for verdict in section.verdicts), *section.findings]
         asked += bool(sentences)
         for sentence in sentences:
-            assert not unexplained(sentence, tables, results[0]["policy"], results[0]["notes"]), sentence
+            assert not unexplained(sentence, tables, results[0]["policy"], results[0]["notes"]), (
+                sentence
+            )
     assert asked >= 10
 
 
@@ -233,17 +290,32 @@ def test_verdicts_have_at_most_25_words(report: Report) -> None:
 
 
 def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) -> None:
-    shown = {block.slug: block for block in every_block(report.document) if isinstance(block, Table)}
-    [pearson] = [table for slug, table in shown.items() if slug.startswith("correlate-pearson-overlap")]
+    shown = {
+        block.slug: block for block in every_block(report.document) if isinstance(block, Table)
+    }
+    [pearson] = [
+        table for slug, table in shown.items() if slug.startswith("correlate-pearson-overlap")
+    ]
     assert pearson.note.endswith(" Human ✓: turns on which Human is correct (NDCG@3 ≥ 0.5).")
     rows = json.loads(report.files["results/breakdown.json"])["tables"]["bins"]
-    human = sum(row["count"] for row in rows if (row["metric"], row["threshold"], row["human"]) == ("ndcg_cut_3", ">=0.5", 1))
+    human = sum(
+        row["count"]
+        for row in rows
+        if (row["metric"], row["threshold"], row["human"]) == ("ndcg_cut_3", ">=0.5", 1)
+    )
     heads = {column.title for column in pearson.columns}
     assert f"Human ✓ ({human})" in heads and human == 61
     # the findings and the squares say the same, and the list of turns opens with it
-    [finding] = [text for text in texts(report.document) if text.startswith("Of 70 turns (correct if NDCG@3 ≥ 0.5), ")]
+    [finding] = [
+        text
+        for text in texts(report.document)
+        if text.startswith("Of 70 turns (correct if NDCG@3 ≥ 0.5), ")
+    ]
     assert "the rewriter fails on 18 (" in finding and "QR and Human are correct on 43 (" in finding
-    assert [cut["name"] for cut in report.document.turns["cuts"] if cut["main"]] == ["NDCG@3 ≥ 0.5", "F1 ≥ 0.5"]
+    assert [cut["name"] for cut in report.document.turns["cuts"] if cut["main"]] == [
+        "NDCG@3 ≥ 0.5",
+        "F1 ≥ 0.5",
+    ]
     rows = json.loads(report.files["results/breakdown.json"])["tables"]["turns"]
     assert {row["threshold"] for row in rows if row["metric"] == "P_1"} == {"=1"}
 
@@ -253,12 +325,17 @@ def test_the_head_says_what_its_numbers_go_over(report: Report) -> None:
         text.removeprefix("Evaluated: ").removesuffix(".")
         for text in texts(report.document) if text.startswith("Evaluated: ")
     ]  # fmt: skip
-    assert lines[0].startswith("70 turns in 10 conversations · missing turns score 0 (") and len(set(lines)) > 1
+    assert (
+        lines[0].startswith("70 turns in 10 conversations · missing turns score 0 (")
+        and len(set(lines)) > 1
+    )
     assert report.document.policy == f"{lines[0]} · each section ends with its own policy"
 
 
 def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path) -> None:
-    cards = [block for block in every_block(report.document) if isinstance(block, Cards) and block.cards]
+    cards = [
+        block for block in every_block(report.document) if isinstance(block, Cards) and block.cards
+    ]
     [layers] = [
         block for block in cards if block.cards[0].layers and block.slug != "outcomes-read"
     ]  # the snippets of annotators, not the answers
@@ -272,20 +349,33 @@ def test_names_of_tables_figures_and_cards_are_unique_and_safe(report: Report) -
     kinds = Table | Figure | Picture | Cards
     slugs = [block.slug for block in every_block(report.document) if isinstance(block, kinds)]
     assert len(slugs) == len(set(slugs))
-    assert {"breakdown-bins", "answers-bins", "breakdown-sweep", "correlate-scatter", "unjudged-bounds"} <= set(slugs)
+    assert {
+        "breakdown-bins",
+        "answers-bins",
+        "breakdown-sweep",
+        "correlate-scatter",
+        "unjudged-bounds",
+    } <= set(slugs)
     assert all(re.fullmatch("[a-z0-9-]+", slug) for slug in slugs)
 
 
 def test_no_sentence_has_an_unfilled_place(report: Report) -> None:
     said = [block.text for block in every_block(report.document) if isinstance(block, Paragraph)]
-    said += [text for block in every_block(report.document) if isinstance(block, Table) for text in (block.caption, block.note)]
+    said += [
+        text
+        for block in every_block(report.document)
+        if isinstance(block, Table)
+        for text in (block.caption, block.note)
+    ]
     assert len(said) > 100
     assert not [text for text in said if re.search(r"\{\w*\}", text)]
 
 
 def test_pairs_of_systems_are_headed_alike(report: Report) -> None:
     pairs = [
-        tuple(column.title for column in block.columns if column.title.lower() in ("first", "second"))
+        tuple(
+            column.title for column in block.columns if column.title.lower() in ("first", "second")
+        )
         for block in every_block(report.document)
         if isinstance(block, Table)
     ]
@@ -294,13 +384,20 @@ def test_pairs_of_systems_are_headed_alike(report: Report) -> None:
 
 def test_the_turns_to_read_are_those_of_the_bin(report: Report) -> None:
     blocks = every_block(report.document)
-    [cards] = [block for block in blocks if isinstance(block, Cards) and block.slug == "breakdown-turns-001"]
+    [cards] = [
+        block
+        for block in blocks
+        if isinstance(block, Cards) and block.slug == "breakdown-turns-001"
+    ]
     rows = tables(report, "breakdown", "turns")
     rows = [row for row in rows if (row["metric"], row["threshold"], row["bin"]) == (*CUT, "001")]
     rows.sort(key=lambda row: row["qr"] - row["human"])
     assert cards.caption.startswith(f"{len(rows)} of 70 turns in bin 001")
     assert [card.title.split(" · ")[0] for card in cards.cards] == [row["turn"] for row in rows[:5]]
-    assert all([label for label, _ in card.fields][:3] == ["Original", "QR", "Human"] for card in cards.cards)
+    assert all(
+        [label for label, _ in card.fields][:3] == ["Original", "QR", "Human"]
+        for card in cards.cards
+    )
 
 
 def test_every_turn_agrees_with_the_results(report: Report) -> None:
@@ -314,7 +411,9 @@ def test_every_turn_agrees_with_the_results(report: Report) -> None:
         if (row["metric"], row["threshold"]) == ("ndcg_cut_3", ">=0.5"):
             turn = by_turn[row["turn"]]
             assert turn["bins"][place] == row["bin"]
-            assert turn["scores"][measure] == [round(row[role], 4) for role in ("original", "qr", "human")]
+            assert turn["scores"][measure] == [
+                round(row[role], 4) for role in ("original", "qr", "human")
+            ]
             assert turn["texts"] == [row[f"{role}_text"] for role in ("original", "qr", "human")]
             assert len(turn["top"]) == 12 and all(len(top) <= 5 for top in turn["top"])
 
@@ -322,7 +421,13 @@ def test_every_turn_agrees_with_the_results(report: Report) -> None:
 def test_every_input_stands_in_the_provenance_with_its_checksum(report: Report, demo: Path) -> None:
     values = [value for label, value in report.document.provenance if label.startswith("Input")]
     sums = {value.split(" · ")[0]: value.rpartition("SHA-256 ")[2] for value in values}
-    for name in ("qrels.txt", "runs/stem_qr.trec", "answers/gold.json", "collection.jsonl", "new_judgments.txt"):
+    for name in (
+        "qrels.txt",
+        "runs/stem_qr.trec",
+        "answers/gold.json",
+        "collection.jsonl",
+        "new_judgments.txt",
+    ):
         assert sums[name] == sha256(demo / name)
     assert ("Date", "2001-09-09") in report.document.provenance
 
@@ -335,11 +440,13 @@ def test_nothing_names_a_place_on_this_machine(report: Report, demo: Path) -> No
 
 @pytest.mark.parametrize("folder", ["w", "/w"])
 def test_only_names_of_files_lose_their_folder(folder: str) -> None:
-    names = Names(Path(folder), [Path(folder) / "a", Path(folder) / "runs" / "b.trec", Path("other") / "c"])
-    kept = "km/h, soup w/ rice, w/a+b/w/a, nw/a, new/runs/b.trec, other/c"
-    assert names.hide(f"{folder}/a: 2 rows; see {folder}/runs/b.trec, {folder}/runs/b.trec:text. {kept}") == (
-        f"a: 2 rows; see runs/b.trec, runs/b.trec:text. {kept}"
+    names = Names(
+        Path(folder), [Path(folder) / "a", Path(folder) / "runs" / "b.trec", Path("other") / "c"]
     )
+    kept = "km/h, soup w/ rice, w/a+b/w/a, nw/a, new/runs/b.trec, other/c"
+    assert names.hide(
+        f"{folder}/a: 2 rows; see {folder}/runs/b.trec, {folder}/runs/b.trec:text. {kept}"
+    ) == (f"a: 2 rows; see runs/b.trec, runs/b.trec:text. {kept}")
     assert Names(Path(folder)).hide(kept) == Names(Path()).hide(kept) == kept
 
 
@@ -358,7 +465,16 @@ def test_every_result_table_and_figure_has_its_files(report: Report) -> None:
             assert b"<a " not in report.files[f"figures/{block.slug}.svg"]
         elif isinstance(block, Table):
             assert rb"\begin{table" in report.files[f"tables/{block.slug}.tex"]
-    for name in ("breakdown", "sweep", "answers-breakdown", "correlate", "unjudged", "augment", "robustness", "diversity"):
+    for name in (
+        "breakdown",
+        "sweep",
+        "answers-breakdown",
+        "correlate",
+        "unjudged",
+        "augment",
+        "robustness",
+        "diversity",
+    ):
         for table in json.loads(report.files[f"results/{name}.json"])["tables"]:
             assert f"tables/{name}-{table}.csv" in report.files
 
@@ -370,7 +486,9 @@ def test_all_tables_compile(request: pytest.FixtureRequest, tmp_path: Path, kind
     tables = [data.decode() for name, data in report.files.items() if name.endswith(".tex")]
     head = "\\documentclass[twocolumn]{article}\\usepackage[T1]{fontenc}\\usepackage{amssymb,booktabs,tabularx}"
     head += "\\usepackage[margin=0.75in,columnsep=0.33in]{geometry}\\begin{document}\n"
-    (tmp_path / "all.tex").write_text(head + "\\clearpage\n".join(tables) + "\\end{document}\n", encoding="utf-8")
+    (tmp_path / "all.tex").write_text(
+        head + "\\clearpage\n".join(tables) + "\\end{document}\n", encoding="utf-8"
+    )
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
         cwd=tmp_path,
@@ -379,30 +497,61 @@ def test_all_tables_compile(request: pytest.FixtureRequest, tmp_path: Path, kind
         errors="replace",
     )
     assert done.returncode == 0, done.stdout[-2000:]
-    if kind == "demo":  # in a paper of two columns no table stands out of its place, and none tells what to type
-        assert [float(width) for width in re.findall(r"Overfull .hbox .([\d.]+)pt", done.stdout) if float(width) > 1] == []
+    if (
+        kind == "demo"
+    ):  # in a paper of two columns no table stands out of its place, and none tells what to type
+        assert [
+            float(width)
+            for width in re.findall(r"Overfull .hbox .([\d.]+)pt", done.stdout)
+            if float(width) > 1
+        ] == []
         assert not [table for table in tables if " --table" in table]
         assert sum(r"\begin{table}[tb]" in table for table in tables) > len(tables) / 2
 
 
 def test_what_lacks_is_named_only_where_something_was_given(demo: Path) -> None:
-    human = replace(read_project(demo / "robustcs.toml").formulations["human"], run=None, answers=None)
-    project = replace(Project(), formulations={"human": human}, paraphrases=demo / "paraphrases.csv")
-    assert not [note for note in make_report(project).document.notes if note.startswith("Not answered: ")]
-    project = replace(project, clariq=None, gold=demo / "answers/gold.json", new_judgments=(demo / "new_judgments.txt",))
-    notes = [note for note in make_report(project).document.notes if note.startswith("Not answered: ")]
+    human = replace(
+        read_project(demo / "robustcs.toml").formulations["human"], run=None, answers=None
+    )
+    project = replace(
+        Project(), formulations={"human": human}, paraphrases=demo / "paraphrases.csv"
+    )
+    assert not [
+        note for note in make_report(project).document.notes if note.startswith("Not answered: ")
+    ]
+    project = replace(
+        project,
+        clariq=None,
+        gold=demo / "answers/gold.json",
+        new_judgments=(demo / "new_judgments.txt",),
+    )
+    notes = [
+        note for note in make_report(project).document.notes if note.startswith("Not answered: ")
+    ]
     assert notes == [
         "Not answered: And in reading comprehension? (no predicted answers; name them with --answers qr=FILE and human=FILE)",
         "Not answered: What do new judgments change? (no qrels; add qrels = … or --qrels)",
     ]
-    references = replace(project, answers=AnswerFiles(responses={"one": demo / "responses/qr.jsonl"}), new_judgments=())
-    assert not [note for note in make_report(references).document.notes if "reading comprehension" in note]
+    references = replace(
+        project,
+        answers=AnswerFiles(responses={"one": demo / "responses/qr.jsonl"}),
+        new_judgments=(),
+    )
+    assert not [
+        note for note in make_report(references).document.notes if "reading comprehension" in note
+    ]
 
 
 def test_without_inputs_there_is_no_report() -> None:
-    with pytest.raises(UsageError, match=r"^no analysis has all its inputs; name your files in robustcs.toml, which"):
+    with pytest.raises(
+        UsageError,
+        match=r"^no analysis has all its inputs; name your files in robustcs.toml, which",
+    ):
         make_report(Project(), tell=pytest.fail)
-    with pytest.raises(UsageError, match=r"^no analysis has all its inputs; What do new judgments change\? \(no qrels"):
+    with pytest.raises(
+        UsageError,
+        match=r"^no analysis has all its inputs; What do new judgments change\? \(no qrels",
+    ):
         make_report(Project(new_judgments=(Path("new.txt"),)))
 
 
@@ -418,7 +567,9 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / f"{role}.tsv").write_text(f"1_1\tthe {role} question\n1_2\tanother {role}\n")
         lines.append(f'[formulations.{role}]\nscores = "{role}.eval"')
         lines += [f'rewrites = "{role}.tsv"'] if role != "qr" else []
-    (tmp_path / "paraphrases.csv").write_text("TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a question,it\n1_2,b,c\n")
+    (tmp_path / "paraphrases.csv").write_text(
+        "TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a question,it\n1_2,b,c\n"
+    )
     (tmp_path / "robustcs.toml").write_text("\n".join(lines))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
@@ -430,7 +581,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_the_command_writes_the_same_bytes_every_time(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_the_same_bytes_every_time(
+    small: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert run(["report", "--output", "first/part"]) == 0
     out, err = capfd.readouterr()
     assert out.splitlines() == ["wrote first/part/report.html", "wrote first/part/report.pdf"]
@@ -450,17 +603,24 @@ def test_a_report_draws_its_figures_without_matplotlib(small: Path) -> None:
     assert done.stdout.splitlines()[-1] == "0 False"
 
 
-def test_a_report_repairs_what_somebody_did_to_it(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_report_repairs_what_somebody_did_to_it(
+    small: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert run(["report", "--output", "made"]) == 0
     written = contents(small / "made")
     (small / "made" / "report.html").write_text("mine")
     (small / "made" / "report.pdf").unlink()
     capfd.readouterr()
     assert run(["report", "--output", "made"]) == 0
-    assert ", 2 of them new or changed" in capfd.readouterr().err and contents(small / "made") == written
+    assert (
+        ", 2 of them new or changed" in capfd.readouterr().err
+        and contents(small / "made") == written
+    )
 
 
-def test_a_figure_is_drawn_once_for_a_page_and_once_for_a_column(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_figure_is_drawn_once_for_a_page_and_once_for_a_column(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawn = []
 
     def counted(drawing: Drawing, name: str, alt: str) -> str:
@@ -496,7 +656,9 @@ def test_a_hostile_project_name_stays_a_name(small: Path) -> None:
     assert "&lt;script&gt;alert(1)" in html
 
 
-def test_a_broken_file_stops_the_report_and_says_where(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_file_stops_the_report_and_says_where(
+    small: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (small / "qr.eval").write_text("ndcg_cut_3\t1_1\tmuch\n")
     assert run(["report"]) == 3
     assert "qr.eval:1: " in capfd.readouterr().err
@@ -510,7 +672,9 @@ def test_what_a_report_cannot_be(small: Path, capfd: pytest.CaptureFixture[str])
     assert run(["report", "--format", "csv"]) == 2
     assert capfd.readouterr().err.endswith("\nError: No such option '--format'.\n")
     assert run(["report", "--output", "qr.eval"]) == 3
-    assert capfd.readouterr().err.startswith("robustcs: qr.eval/report.html: not written, a parent folder is a file")
+    assert capfd.readouterr().err.startswith(
+        "robustcs: qr.eval/report.html: not written, a parent folder is a file"
+    )
 
 
 def test_a_folder_that_cannot_be_written_is_told_before_the_work(
@@ -545,23 +709,33 @@ def test_hostile_inputs_make_every_output(hostile: Report) -> None:
     assert html.count("<script") == 2 and "<img" not in html
     data = re.search(r'<script type="application/gzip" id="data">([A-Za-z0-9+/=]*)</script>', html)
     assert data
-    shown = [turn["anchor"] for turn in json.loads(gzip.decompress(base64.b64decode(data[1])))["turns"]["turns"]]
+    shown = [
+        turn["anchor"]
+        for turn in json.loads(gzip.decompress(base64.b64decode(data[1])))["turns"]["turns"]
+    ]
     assert shown == [turn_anchor(turn["turn"]) for turn in made.document.turns["turns"]]
     assert made.files["report.pdf"].startswith(b"%PDF-")
-    assert all(re.fullmatch(r"(?:(?:figures|tables|results)/)?[a-z0-9._-]+", name) for name in made.files)
+    assert all(
+        re.fullmatch(r"(?:(?:figures|tables|results)/)?[a-z0-9._-]+", name) for name in made.files
+    )
 
 
 def test_ids_of_turns_in_addresses_are_safe_and_differ() -> None:
     names = [*HOSTILE, "31_4", "31.4", "31-4", "31 4", "a" * 500, "a" * 501, ".2e.", "."]
     anchors = [turn_anchor(name) for name in names]
     assert len(set(anchors)) == len(anchors)
-    assert all(re.fullmatch(r"turn-[\w.-]*", anchor, re.ASCII) and len(anchor) < 200 for anchor in anchors)
+    assert all(
+        re.fullmatch(r"turn-[\w.-]*", anchor, re.ASCII) and len(anchor) < 200 for anchor in anchors
+    )
     assert turn_anchor("31_4") == "turn-31_4"
 
 
 def test_the_demo_names_page_and_pdf(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["demo", "--config", "robustcs.toml", "--output", "shown"]) == 0
-    assert capfd.readouterr().out.splitlines() == ["wrote shown/report.html", "wrote shown/report.pdf"]
+    assert capfd.readouterr().out.splitlines() == [
+        "wrote shown/report.html",
+        "wrote shown/report.pdf",
+    ]
     assert run(["demo", "--config", "no.toml"]) == 3
     assert capfd.readouterr().err.startswith("no.toml: ")
 
@@ -571,7 +745,11 @@ def test_runs_alone_open_with_the_systems(tmp_path: Path, undrawn: None) -> None
     turns = [f"{topic}_1" for topic in range(1, 8)]
     for name, best in (("good", "d1"), ("bad", "d3"), ("open", "d9")):
         order = [best, *(one for one in ("d1", "d2", "d3") if one != best)]
-        rows = [f"{turn} Q0 {one} {rank} {9 - rank} {name}\n" for turn in turns for rank, one in enumerate(order, 1)]
+        rows = [
+            f"{turn} Q0 {one} {rank} {9 - rank} {name}\n"
+            for turn in turns
+            for rank, one in enumerate(order, 1)
+        ]
         (tmp_path / f"{name}.trec").write_text("".join(rows))
         lines.append(f'{name} = "{name}.trec"')
     judged = [f"{turn} 0 d{number} {3 - number}\n" for turn in turns for number in (1, 2, 3)]
@@ -585,6 +763,12 @@ def test_runs_alone_open_with_the_systems(tmp_path: Path, undrawn: None) -> None
     assert openings(document)["Which systems differ significantly?"].startswith(
         "good scores 0.330 NDCG@3 higher than bad and open,"
     )
-    assert "33% of the top 3 passages" in openings(document)["How much do unjudged passages matter?"]
+    assert (
+        "33% of the top 3 passages" in openings(document)["How much do unjudged passages matter?"]
+    )
     table, figure = document.opening.blocks
-    assert isinstance(table, Table) and [row[0] for row in table.rows][0] == "good" and isinstance(figure, Picture)
+    assert (
+        isinstance(table, Table)
+        and [row[0] for row in table.rows][0] == "good"
+        and isinstance(figure, Picture)
+    )

@@ -27,7 +27,14 @@ def written(result: Result) -> list[str | None]:
     """All tables of a result in every format."""
     tables = list(result.tables)
     texts = [result.to_csv(table=name) for name in tables]
-    return [*texts, result.to_json(), result.to_markdown(), result.to_latex(), result.to_html(), repr(result)]  # type: ignore[attr-defined]
+    return [
+        *texts,
+        result.to_json(),
+        result.to_markdown(),
+        result.to_latex(),
+        result.to_html(),
+        repr(result),
+    ]  # type: ignore[attr-defined]
 
 
 def frames(result: Result) -> Iterator[pd.DataFrame]:
@@ -86,10 +93,16 @@ def test_a_reader_cannot_change_a_result(name: str, config: Path) -> None:
 def test_figures_show_the_result_and_not_its_changed_tables(config: Path) -> None:
     result = robustcs.sweep(config)
     figure = next(iter(result.figures()))
-    drawn = [list(map(tuple, np.asarray(line.get_xydata()))) for line in result.plot(figure).axes[0].lines]
+    drawn = [
+        list(map(tuple, np.asarray(line.get_xydata())))
+        for line in result.plot(figure).axes[0].lines
+    ]
     for frame in frames(result):
         spoil(frame)
-    assert [list(map(tuple, np.asarray(line.get_xydata()))) for line in result.plot(figure).axes[0].lines] == drawn
+    assert [
+        list(map(tuple, np.asarray(line.get_xydata())))
+        for line in result.plot(figure).axes[0].lines
+    ] == drawn
 
 
 def test_tables_of_collections_are_copies(tmp_path: Path) -> None:
@@ -127,18 +140,26 @@ def test_another_table_is_copied_when_it_is_given(config: Path) -> None:
     assert other.measures.loc[0, "value"] != 0.999
 
 
-QRELS = pd.DataFrame({"query_id": ["1_1", "1_1", "1_2"], "doc_id": ["a", "b", "a"], "relevance": [1, 0, 2]})
-RUN = pd.DataFrame({"query_id": ["1_1", "1_1", "1_2"], "doc_id": ["a", "b", "b"], "score": [2.0, 1.0, 3.0]})
+QRELS = pd.DataFrame(
+    {"query_id": ["1_1", "1_1", "1_2"], "doc_id": ["a", "b", "a"], "relevance": [1, 0, 2]}
+)
+RUN = pd.DataFrame(
+    {"query_id": ["1_1", "1_1", "1_2"], "doc_id": ["a", "b", "b"], "score": [2.0, 1.0, 3.0]}
+)
 
 
 def nested(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """{turn: {passage: value}}."""
     turn, passage, value = frame.columns
-    return {one: dict(zip(part[passage], part[value], strict=True)) for one, part in frame.groupby(turn)}
+    return {
+        one: dict(zip(part[passage], part[value], strict=True)) for one, part in frame.groupby(turn)
+    }
 
 
 @pytest.mark.parametrize(
-    "given", [pd.DataFrame.copy, lambda frame: frame.to_dict("records"), nested], ids=["frame", "records", "nested"]
+    "given",
+    [pd.DataFrame.copy, lambda frame: frame.to_dict("records"), nested],
+    ids=["frame", "records", "nested"],
 )
 def test_inputs_are_neither_changed_nor_kept(given: Callable[[pd.DataFrame], Any]) -> None:
     qrels, run = (given(one) for one in (QRELS, RUN))

@@ -22,7 +22,11 @@ def test_every_page_stands_once_in_the_menu() -> None:
 def test_pages_from_elsewhere_are_linked_as_they_come_in(tmp_path: Path) -> None:
     SITE.collect(tmp_path / "docs")
     assert "](demo.md)" in (tmp_path / "docs" / "tour.md").read_text("utf-8")
-    assert not [page for page in (tmp_path / "docs").rglob("*.md") if "../fixtures" in page.read_text("utf-8")]
+    assert not [
+        page
+        for page in (tmp_path / "docs").rglob("*.md")
+        if "../fixtures" in page.read_text("utf-8")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +48,9 @@ def test_a_dead_link_is_found(tmp_path: Path, link: str, dead: bool) -> None:
 
 
 @pytest.mark.long  # .ci/run builds the site as well
-def test_the_site_is_built_without_a_dead_link(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_site_is_built_without_a_dead_link(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     if find_spec("mkdocs") is None:
         pytest.skip("mkdocs is not installed here: make docs installs it and builds the site")
     assert SITE.main(str(tmp_path / "site")) == 0, capsys.readouterr().out

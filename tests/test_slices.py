@@ -23,7 +23,9 @@ def test_the_search_finds_what_is_there_and_nothing_else(shared_data: Path, how:
 def test_intervals_of_slices_hold_and_their_tests_keep_the_level(shared_data: Path) -> None:
     sliced = slices.read(shared_data, "CAsT 2019")
     generator = np.random.default_rng(6)
-    means, with_mean, differences, with_difference = slices.coverage(sliced, "ndcg_cut_3", 20, 40, generator)
+    means, with_mean, differences, with_difference = slices.coverage(
+        sliced, "ndcg_cut_3", 20, 40, generator
+    )
     assert 0.90 <= means / with_mean <= 0.99 and 0.90 <= differences / with_difference <= 0.99
     at_05, at_01, tests, family = slices.level(sliced, "P_1", "turns", 60, generator)
     assert 0.02 <= at_05 / tests <= 0.08 and at_01 / tests <= 0.03 and family / 60 <= 0.2

@@ -33,7 +33,10 @@ class Named(TypedDict):
     of: Literal["a", "b"]
 
 
-@pytest.mark.parametrize("content", [{}, {"a": [1, 1.0, True, None, "é\ud800"], "b": {"c": {}}}, {"x": 0.1 + 0.2, "y": 10**40}])
+@pytest.mark.parametrize(
+    "content",
+    [{}, {"a": [1, 1.0, True, None, "é\ud800"], "b": {"c": {}}}, {"x": 0.1 + 0.2, "y": 10**40}],
+)
 def test_what_was_sealed_comes_back(content: dict[str, Any]) -> None:
     made = json.loads(json.dumps(sealed("f 1", content)))
     assert unsealed("f 1", made) == content
@@ -59,7 +62,11 @@ def test_what_is_no_object_or_goes_too_deep() -> None:
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
-    for value, message in (([], "unknown"), (None, "unknown"), (sealed("f", {}) | {"a": deep}, "nested too deeply")):
+    for value, message in (
+        ([], "unknown"),
+        (None, "unknown"),
+        (sealed("f", {}) | {"a": deep}, "nested too deeply"),
+    ):
         with pytest.raises(ValueError, match=message):
             unsealed("f", value)
 
@@ -153,7 +160,9 @@ def test_a_killed_process_holds_nothing(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def report_of(name: str) -> dict[str, bytes]:
-    return {"report.html": name.encode()} | {f"tables/{name}-{number}.csv": name.encode() * 9 for number in range(20)}
+    return {"report.html": name.encode()} | {
+        f"tables/{name}-{number}.csv": name.encode() * 9 for number in range(20)
+    }
 
 
 def write_often(folder: Path, name: str) -> None:
@@ -163,12 +172,23 @@ def write_often(folder: Path, name: str) -> None:
 
 def test_two_reports_in_one_folder_leave_one_of_them_whole(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=write_often, args=(tmp_path / "out", name)) for name in ("one", "two")]
+    writers = [
+        context.Process(target=write_often, args=(tmp_path / "out", name))
+        for name in ("one", "two")
+    ]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join(120)
     assert [writer.exitcode for writer in writers] == [0, 0]
-    whole = [name for name in ("one", "two") if checksums(report_of(name)).items() <= files_of_report(tmp_path / "out").items()]
-    files = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    whole = [
+        name
+        for name in ("one", "two")
+        if checksums(report_of(name)).items() <= files_of_report(tmp_path / "out").items()
+    ]
+    files = {
+        path.relative_to(tmp_path / "out").as_posix()
+        for path in (tmp_path / "out").rglob("*")
+        if path.is_file()
+    }
     assert len(whole) == 1 and files == {*report_of(whole[0]), "manifest.json"}

@@ -20,7 +20,9 @@ def unknown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def name(pid: int, age: int = 10, host: str = "") -> str:
-    return f".robustcs-{host or tempfiles._host()}-{pid}-{int(time.time()) - age}-0123456789abcdef.tmp"
+    return (
+        f".robustcs-{host or tempfiles._host()}-{pid}-{int(time.time()) - age}-0123456789abcdef.tmp"
+    )
 
 
 def interrupted(folder: Path) -> None:
@@ -45,8 +47,19 @@ def test_a_temporary_is_removed_whatever_it_is(tmp_path: Path) -> None:
 def test_only_what_nobody_works_on_is_stale(tmp_path: Path) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    stale = [name(gone.pid), name(os.getpid()), name(os.getppid(), TOO_OLD + 60), name(1, TOO_OLD + 60, "other")]
-    kept = [name(os.getppid()), name(1, host="other"), ".robustcs-x.tmp", name(gone.pid).removesuffix(".tmp"), "robustcs.toml"]
+    stale = [
+        name(gone.pid),
+        name(os.getpid()),
+        name(os.getppid(), TOO_OLD + 60),
+        name(1, TOO_OLD + 60, "other"),
+    ]
+    kept = [
+        name(os.getppid()),
+        name(1, host="other"),
+        ".robustcs-x.tmp",
+        name(gone.pid).removesuffix(".tmp"),
+        "robustcs.toml",
+    ]
     for file in (*stale, *kept):
         (tmp_path / file).write_text("x")
     folder = tmp_path / name(gone.pid).replace("0123", "9999")
@@ -67,7 +80,9 @@ def test_what_could_not_be_removed_at_once_is_removed_at_the_end(tmp_path: Path)
         "path = context.__enter__(); path.mkdir(); (path / 'x').write_text('x')\n"
         "import os; os.kept = context  # not closed: an interruption came in between\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True
+    )
     assert done.returncode == 0 and os.listdir(tmp_path) == []
 
 

@@ -36,7 +36,10 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 def ranked(run: Run, policy: EvaluationPolicy | None = None) -> dict[str, list[str]]:
     ranking: Ranking = rank_run(run, policy or EvaluationPolicy())
     documents = ranking.ids.take(ranking.document_codes).texts()
-    return {turn: documents[ranking.starts[i] : ranking.starts[i + 1]] for i, turn in enumerate(ranking.turns)}
+    return {
+        turn: documents[ranking.starts[i] : ranking.starts[i + 1]]
+        for i, turn in enumerate(ranking.turns)
+    }
 
 
 def matrix_of(run: Path, qrels: Path) -> GradeMatrix:
@@ -44,7 +47,9 @@ def matrix_of(run: Path, qrels: Path) -> GradeMatrix:
 
 
 def scores_of(run: Path, qrels: Path, *measures: str, level: int = 1) -> pd.DataFrame:
-    return score_frame(matrix_of(run, qrels), [parse_measure(name) for name in measures], EvaluationPolicy(level))
+    return score_frame(
+        matrix_of(run, qrels), [parse_measure(name) for name in measures], EvaluationPolicy(level)
+    )
 
 
 def assert_same_run(first: Run, second: Run) -> None:
@@ -59,7 +64,10 @@ def assert_same_run(first: Run, second: Run) -> None:
 def test_the_rank_column_may_start_anywhere_and_repeat(tmp_path: Path, ranks: str) -> None:
     first, second, third = ranks.split()
     content = f"31_1 Q0 d2 {second} 2.5 t\n31_2 Q0 d3 {third} 1.5 t\n31_1 Q0 d1 {first} 3.5 t\n"
-    assert ranked(read_run(write(tmp_path, "run", content))) == {"31_1": ["d1", "d2"], "31_2": ["d3"]}
+    assert ranked(read_run(write(tmp_path, "run", content))) == {
+        "31_1": ["d1", "d2"],
+        "31_2": ["d3"],
+    }
 
 
 def test_order_by_rank_works_from_0_and_from_1(tmp_path: Path) -> None:
@@ -71,11 +79,16 @@ def test_order_by_rank_works_from_0_and_from_1(tmp_path: Path) -> None:
         assert ranked(run) == {"31_1": ["d2", "d1", "d0"]}, "by score it is the other way round"
 
 
-@pytest.mark.parametrize(("run", "first"), [("cast2019/decaf/bm25_raw.run.gz", 0), ("cast2019/runs/bert_base_raw.trec.gz", 1)])
+@pytest.mark.parametrize(
+    ("run", "first"),
+    [("cast2019/decaf/bm25_raw.run.gz", 0), ("cast2019/runs/bert_base_raw.trec.gz", 1)],
+)
 def test_real_rank_columns_start_at_0_and_at_1(shared_data: Path, run: str, first: int) -> None:
     read = read_run(shared_data / run, ranks=True)
     assert read.ranks is not None and read.ranks.min() == first
-    assert len(scores_of(shared_data / run, shared_data / "cast2019" / "qrels.txt.gz", "P_1")) == 173
+    assert (
+        len(scores_of(shared_data / run, shared_data / "cast2019" / "qrels.txt.gz", "P_1")) == 173
+    )
 
 
 # ------------------------------------------------------------------------------------------------- separators
@@ -117,7 +130,9 @@ def test_a_header_line_in_the_real_runs_of_2020(shared_data: Path) -> None:
 
 
 def test_metadata_lines_of_ir_metadata(tmp_path: Path) -> None:
-    metadata = '# ir_metadata.start\n# platform:\n#   hardware:\n#     cpu: "x"\n# ir_metadata.end\n'
+    metadata = (
+        '# ir_metadata.start\n# platform:\n#   hardware:\n#     cpu: "x"\n# ir_metadata.end\n'
+    )
     run = read_run(write(tmp_path, "run", metadata + RUN + "# end\n"))
     assert_same_run(run, read_run(write(tmp_path, "plain", RUN)))
     assert run.notes == ("run: skipped 6 comment lines",)
@@ -130,13 +145,18 @@ def test_tags_that_hold_spaces(tmp_path: Path) -> None:
     assert_same_run(read_run(write(tmp_path, "run", some)), plain)
 
 
-@pytest.mark.parametrize(("start", "end"), [("", "\r\n"), ("\ufeff", "\n"), ("\ufeff", "\r\n"), ("\ufeff# a\r\n", "\r\n")])
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [("", "\r\n"), ("\ufeff", "\n"), ("\ufeff", "\r\n"), ("\ufeff# a\r\n", "\r\n")],
+)
 def test_carriage_returns_and_byte_order_marks(tmp_path: Path, start: str, end: str) -> None:
     run = read_run(write(tmp_path, "run", start + RUN.replace("\n", end)))
     assert_same_run(run, read_run(write(tmp_path, "plain", RUN)))
     qrels = read_qrels(write(tmp_path, "qrels", start + QRELS.replace("\n", end)))
     assert (qrels.turns, qrels.grades.tolist()) == (("31_1", "31_2"), [1, 2, 0, 1])
-    texts = write(tmp_path, "texts", (start.partition("#")[0] + "31_1\tWhy?\n31_2\tHow?\n").replace("\n", end))
+    texts = write(
+        tmp_path, "texts", (start.partition("#")[0] + "31_1\tWhy?\n31_2\tHow?\n").replace("\n", end)
+    )
     assert read_texts(texts, "human") == {"31_1": "Why?", "31_2": "How?"}
 
 
@@ -158,7 +178,9 @@ def test_extra_turns_of_a_run_are_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def test_extra_turns_of_a_real_run(shared_data: Path) -> None:
-    matrix = matrix_of(shared_data / "cast2019/runs/bert_base_raw.trec.gz", shared_data / "cast2019/qrels.txt.gz")
+    matrix = matrix_of(
+        shared_data / "cast2019/runs/bert_base_raw.trec.gz", shared_data / "cast2019/qrels.txt.gz"
+    )
     assert (len(matrix.turns), matrix.extra_turns) == (173, 306)
 
 
@@ -175,7 +197,9 @@ def test_a_turn_that_one_run_lacks_scores_0_or_is_dropped_for_all(tmp_path: Path
         )  # fmt: skip
         scores, evaluated = Workspace(project).formulation_scores()
         assert scores.human.frame()["P_1"].to_dict() == dict.fromkeys(turns, 1.0)
-        assert scores.rewriters["qr"].frame()["P_1"].to_dict() == dict(zip(turns, [1.0, 0.0], strict=False))
+        assert scores.rewriters["qr"].frame()["P_1"].to_dict() == dict(
+            zip(turns, [1.0, 0.0], strict=False)
+        )
         assert evaluated.missing == 1
         assert "QR misses 1 turn: 31_2" in evaluated.notes
 
@@ -207,7 +231,9 @@ def test_turns_are_joined_by_id_and_never_by_row(tmp_path: Path) -> None:
     formulations = {
         role: Formulation(role, role, scores=write(tmp_path, role, "".join(lines))) for role, lines in files.items()
     }  # fmt: skip
-    scores, _ = Workspace(Project(formulations=formulations, metrics=tuple(map(parse_measure, ("P_1",))))).formulation_scores()
+    scores, _ = Workspace(
+        Project(formulations=formulations, metrics=tuple(map(parse_measure, ("P_1",))))
+    ).formulation_scores()
     expected = {f"31_{i}": float(i % 2) for i in range(1, 12)}
     for one in (scores.original, scores.rewriters["qr"], scores.human):
         assert one.frame()["P_1"].to_dict() == expected
@@ -221,7 +247,9 @@ def test_runs_in_another_order_score_the_same(tmp_path: Path, shared_data: Path)
     np.random.default_rng(0).shuffle(lines)
     shuffled = write(tmp_path, "run", b"".join(lines))
     qrels = shared_data / "cast2019/qrels.txt.gz"
-    pd.testing.assert_frame_equal(scores_of(path, qrels, "ndcg_cut_3", "map"), scores_of(shuffled, qrels, "ndcg_cut_3", "map"))
+    pd.testing.assert_frame_equal(
+        scores_of(path, qrels, "ndcg_cut_3", "map"), scores_of(shuffled, qrels, "ndcg_cut_3", "map")
+    )
 
 
 # ------------------------------------------------------------------------------------------------- qrels
@@ -260,13 +288,20 @@ def test_contradicting_judgments_are_not_settled_silently(tmp_path: Path) -> Non
 
 
 def test_tied_scores_are_ordered_by_document_id_descending(tmp_path: Path) -> None:
-    content = "".join(f"31_1 Q0 {document} {i} 5 t\n" for i, document in enumerate(["d1", "d10", "d9", "D9", "é"]))
-    assert ranked(read_run(write(tmp_path, "run", content))) == {"31_1": ["é", "d9", "d10", "d1", "D9"]}
+    content = "".join(
+        f"31_1 Q0 {document} {i} 5 t\n" for i, document in enumerate(["d1", "d10", "d9", "D9", "é"])
+    )
+    assert ranked(read_run(write(tmp_path, "run", content))) == {
+        "31_1": ["é", "d9", "d10", "d1", "D9"]
+    }
 
 
 def test_ties_of_a_real_run_change_its_scores(shared_data: Path) -> None:
     """The order of the file is another ranking than the one that trec_eval scores."""
-    path, qrels = shared_data / "cast2019/decaf/bm25_raw.run.gz", read_qrels(shared_data / "cast2019/qrels.txt.gz")
+    path, qrels = (
+        shared_data / "cast2019/decaf/bm25_raw.run.gz",
+        read_qrels(shared_data / "cast2019/qrels.txt.gz"),
+    )
     means = {}
     for order in ("score", "rank"):
         policy = EvaluationPolicy(order=order)
@@ -285,7 +320,9 @@ def test_a_document_twice_for_one_turn_counts_once_at_its_best_rank(tmp_path: Pa
     run = write(tmp_path, "run", "31_1 Q0 d2 1 1 t\n31_1 Q0 d1 2 2 t\n31_1 Q0 d2 3 3 t\n")
     ranking = rank_run(read_run(run), EvaluationPolicy())
     assert ranked(read_run(run)) == {"31_1": ["d2", "d1"]}
-    assert ranking.notes == ("run: 1 repeated document skipped; the best-ranked row of each counts",)
+    assert ranking.notes == (
+        "run: 1 repeated document skipped; the best-ranked row of each counts",
+    )
     scores = scores_of(run, write(tmp_path, "qrels", QRELS), "recall_10", "P_3").loc["31_1"]
     assert scores.tolist() == [1.0, pytest.approx(2 / 3)], "two passages, not three"
 
@@ -302,7 +339,11 @@ def test_a_real_run_with_repeated_documents(shared_data: Path) -> None:
 
 
 def test_ids_with_hyphens_are_whole(tmp_path: Path) -> None:
-    run = write(tmp_path, "run", "106_1 Q0 WAPO_a-b-c-1 1 3 t\n106_1 Q0 WAPO_a-b-c-2 2 2 t\n106_1 Q0 WAPO_a-b-c 3 1 t\n")
+    run = write(
+        tmp_path,
+        "run",
+        "106_1 Q0 WAPO_a-b-c-1 1 3 t\n106_1 Q0 WAPO_a-b-c-2 2 2 t\n106_1 Q0 WAPO_a-b-c 3 1 t\n",
+    )
     qrels = write(tmp_path, "qrels", "106_1 0 WAPO_a-b-c-2 2\n")
     assert matrix_of(run, qrels).grades.tolist() == [[UNJUDGED, 2, UNJUDGED]]
 

@@ -19,7 +19,9 @@ from tests.typed.calls import calls
 HERE = ROOT / "tests" / "typed"
 #: The lines of wrong.py that must be refused.
 WRONG = {
-    place for place, line in enumerate((HERE / "wrong.py").read_text("utf-8").split("\n"), 1) if line.startswith("robustcs.")
+    place
+    for place, line in enumerate((HERE / "wrong.py").read_text("utf-8").split("\n"), 1)
+    if line.startswith("robustcs.")
 }
 
 
@@ -57,7 +59,11 @@ def test_pyright_accepts_the_calls_and_refuses_the_wrong_ones() -> None:
     ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=HERE)
     found = json.loads(done.stdout)["generalDiagnostics"]
-    lines = {(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in found if one["severity"] == "error"}
+    lines = {
+        (Path(one["file"]).name, one["range"]["start"]["line"] + 1)
+        for one in found
+        if one["severity"] == "error"
+    }
     assert lines == {("wrong.py", line) for line in WRONG}, found
 
 

@@ -11,10 +11,22 @@ from tests.conftest import Command
 
 def test_one_is_not_plural(in_copy: Command) -> None:
     for file in map(Path, ("qrels.txt", "new_judgments.txt")):
-        file.write_text("".join(line for line in file.read_text().splitlines(True) if line.startswith("1_1 ")))
-    for command in ("check", "breakdown", "sweep", "evaluate --metric P_1", "unjudged", "augment", "correlate"):
+        file.write_text(
+            "".join(line for line in file.read_text().splitlines(True) if line.startswith("1_1 "))
+        )
+    for command in (
+        "check",
+        "breakdown",
+        "sweep",
+        "evaluate --metric P_1",
+        "unjudged",
+        "augment",
+        "correlate",
+    ):
         shown = " ".join(in_copy(command).out.split())
-        found = re.findall(r"(?<![0-9.,–−+-])1 (?:[a-z]+ )?(?:turn|topic|passage|judgment)s\b", shown)
+        found = re.findall(
+            r"(?<![0-9.,–−+-])1 (?:[a-z]+ )?(?:turn|topic|passage|judgment)s\b", shown
+        )
         assert "1 turn" in shown and not found, command
 
 

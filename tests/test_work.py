@@ -39,15 +39,34 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     name = "passage-of-a-large-collection-with-a-long-name-of-some-seventy-letters"
     for number in range(1, 6):
         ranked = [(turn, random.permutation(600)[:DEPTH]) for turn in turns]
-        lines = (f"{turn} Q0 {name}-{one} {k} {DEPTH - k} t\n" for turn, found in ranked for k, one in enumerate(found))
+        lines = (
+            f"{turn} Q0 {name}-{one} {k} {DEPTH - k} t\n"
+            for turn, found in ranked
+            for k, one in enumerate(found)
+        )
         (folder / f"{number}.trec").write_text("".join(lines))
     judged = (f"{turn} 0 {name}-{one} {one % 4}\n" for turn in turns for one in range(0, 600, 2))
     (folder / "qrels.txt").write_text("".join(judged))
     return folder
 
 
-def call(folder: Path, command: str, capfd: pytest.CaptureFixture[str], *more: str, config: str = os.devnull) -> None:
-    given = [command, "--config", config, "--qrels", str(folder / "qrels.txt"), "--metric", "ndcg_cut_3", *more]
+def call(
+    folder: Path,
+    command: str,
+    capfd: pytest.CaptureFixture[str],
+    *more: str,
+    config: str = os.devnull,
+) -> None:
+    given = [
+        command,
+        "--config",
+        config,
+        "--qrels",
+        str(folder / "qrels.txt"),
+        "--metric",
+        "ndcg_cut_3",
+        *more,
+    ]
     for role, number in ROLES.items():
         given += [role, str(folder / f"{number}.trec")]
     code = run(given)
@@ -55,7 +74,9 @@ def call(folder: Path, command: str, capfd: pytest.CaptureFixture[str], *more: s
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_file_is_read_for_its_rows_and_its_checksum(folder: Path, capfd: pytest.CaptureFixture[str], command: str) -> None:
+def test_a_file_is_read_for_its_rows_and_its_checksum(
+    folder: Path, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
     """Bytes read of every file as a share of its size; beginnings, which tell the kind, are read some times more."""
     read: Counter[str] = Counter()
 
@@ -65,19 +86,29 @@ def test_a_file_is_read_for_its_rows_and_its_checksum(folder: Path, capfd: pytes
             read[str(self.name)] += size or 0
             return size
 
-    with mock.patch.object(files, "_open_raw", lambda path: io.BufferedReader(Counted(os.fspath(path)))):
+    with mock.patch.object(
+        files, "_open_raw", lambda path: io.BufferedReader(Counted(os.fspath(path)))
+    ):
         call(folder, command, capfd)
-    shares = {path.name: read[str(path)] / path.stat().st_size for path in map(Path, read) if path.stat().st_size}
+    shares = {
+        path.name: read[str(path)] / path.stat().st_size
+        for path in map(Path, read)
+        if path.stat().st_size
+    }
     assert set(shares) == {"qrels.txt", "1.trec", "2.trec", "3.trec"}
     assert all(1 <= share < 2.7 for share in shares.values()), shares
 
 
-def test_with_a_collection_evaluate_reads_runs_as_often(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_with_a_collection_evaluate_reads_runs_as_often(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """The top passages whose texts are compared come from the same reading as the scores."""
     (folder / "collection.jsonl").write_text('{"id": "1", "contents": "A text."}\n')
     (folder / "collection.toml").write_text('collection = "collection.jsonl"\n')
     read: list[str] = []
-    with mock.patch.object(reader, "rank_run", lambda run, policy: read.append(run.name) or rank_run(run, policy)):
+    with mock.patch.object(
+        reader, "rank_run", lambda run, policy: read.append(run.name) or rank_run(run, policy)
+    ):
         call(folder, "evaluate", capfd, config=str(folder / "collection.toml"))
     assert len(read) == len(ROLES)
 
@@ -86,11 +117,19 @@ def test_with_a_collection_evaluate_reads_runs_as_often(folder: Path, capfd: pyt
     ("command", "few", "many"),
     [
         ("sweep", ("--set", "step=0.5"), ("--set", "step=0.01")),
-        ("breakdown", ("--threshold", ">0"), tuple(f"--threshold=>=0.{digit}" for digit in range(1, 10))),
+        (
+            "breakdown",
+            ("--threshold", ">0"),
+            tuple(f"--threshold=>=0.{digit}" for digit in range(1, 10)),
+        ),
     ],
 )
 def test_a_run_is_scored_once_for_all_thresholds(
-    folder: Path, capfd: pytest.CaptureFixture[str], command: str, few: tuple[str, ...], many: tuple[str, ...]
+    folder: Path,
+    capfd: pytest.CaptureFixture[str],
+    command: str,
+    few: tuple[str, ...],
+    many: tuple[str, ...],
 ) -> None:
     found = []
     for asked in (few, many):
@@ -113,14 +152,24 @@ def test_runs_are_scored_one_by_one_and_not_by_pairs(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_ids_are_matched_within_turns_and_not_numbered(folder: Path, capfd: pytest.CaptureFixture[str], command: str) -> None:
+def test_ids_are_matched_within_turns_and_not_numbered(
+    folder: Path, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
     """Numbering the judged passages would take a fifth of the memory of an evaluation."""
     with mock.patch.object(Ids, "encoded", side_effect=AssertionError("ids are numbered")):
-        call(folder, command, capfd, "--table", {"evaluate": "measures", "unjudged": "rates"}.get(command, "bins"))
+        call(
+            folder,
+            command,
+            capfd,
+            "--table",
+            {"evaluate": "measures", "unjudged": "rates"}.get(command, "bins"),
+        )
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_data_are_written_without_a_layout(folder: Path, capfd: pytest.CaptureFixture[str], command: str) -> None:
+def test_data_are_written_without_a_layout(
+    folder: Path, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
     show = import_module(f"robustcs.studies.{command}.show")
     name = next(name for name in ("show", "VIEWS") if hasattr(show, name))
     with mock.patch.object(show, name, side_effect=AssertionError("tables are laid out")):
@@ -131,8 +180,12 @@ def test_all_pairs_share_their_sign_patterns() -> None:
     """Drawing them takes longer than the sums."""
     drawn = []
     for pairs in (1, 45):
-        with mock.patch.object(Subsets, "blocks", autospec=True, side_effect=Subsets.blocks) as blocks:
-            paired_tests(np.random.default_rng(0).normal(size=(pairs, 30)), np.ones(30), seed=0, draws=999)
+        with mock.patch.object(
+            Subsets, "blocks", autospec=True, side_effect=Subsets.blocks
+        ) as blocks:
+            paired_tests(
+                np.random.default_rng(0).normal(size=(pairs, 30)), np.ones(30), seed=0, draws=999
+            )
         drawn.append(blocks.call_count)
     assert drawn[0] == drawn[1]
 
@@ -194,16 +247,23 @@ def imported(demo: Path) -> dict[str, tuple[int, int, list[str]]]:
     """The code of every line, and what it imports: the number of modules of the package, and heavy libraries."""
     lines: dict[str, list[str]] = {"": [], "pandas": [], "scipy": []}
     for line, (_, allowed) in IMPORTS.items():
-        lines["scipy" if "scipy" in allowed else "pandas" if "pandas" in allowed else ""].append(line)
+        lines["scipy" if "scipy" in allowed else "pandas" if "pandas" in allowed else ""].append(
+            line
+        )
     done = subprocess.run(
         [sys.executable, "-c", _FORKS], cwd=demo, env={**os.environ, "PYTHONPATH": os.getcwd()},
         input=json.dumps([lines, sorted(HEAVY)]) + "\n", capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return {line: (code, modules, heavy) for line, code, modules, heavy in map(json.loads, done.stdout.splitlines())}
+    return {
+        line: (code, modules, heavy)
+        for line, code, modules, heavy in map(json.loads, done.stdout.splitlines())
+    }
 
 
 @pytest.mark.parametrize("line", IMPORTS)
-def test_what_is_not_asked_for_is_not_imported(imported: dict[str, tuple[int, int, list[str]]], line: str) -> None:
+def test_what_is_not_asked_for_is_not_imported(
+    imported: dict[str, tuple[int, int, list[str]]], line: str
+) -> None:
     """Without inputs in the demo, components and samples end before their work."""
     code, modules, heavy = imported[line]
     most, allowed = IMPORTS[line]
@@ -220,16 +280,24 @@ def test_a_report_imports_only_studies_whose_inputs_are_given() -> None:
         questions(Project())
         print(*(one.name for one in STUDIES if one.own and f"robustcs.studies.{one.name}.show" in sys.modules))
     """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == []
 
 
 @pytest.mark.parametrize(
     ("before", "threads"),
-    [("", "1"), ("import numpy", "None"), ("import os; os.environ['OPENBLAS_NUM_THREADS'] = '3'", "3")],
+    [
+        ("", "1"),
+        ("import numpy", "None"),
+        ("import os; os.environ['OPENBLAS_NUM_THREADS'] = '3'", "3"),
+    ],
 )
 def test_one_blas_thread_unless_the_program_has_chosen(before: str, threads: str) -> None:
     program = f"import os\n{before}\nimport robustcs\nprint(os.environ.get('OPENBLAS_NUM_THREADS'))"
     environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == threads

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from robustcs.cli.options import ALWAYS, CALLED, RARE, RENAMED, RESULT, SET, SHARED, WHOLE, load_project
+from robustcs.cli.options import (
+    ALWAYS,
+    CALLED,
+    RARE,
+    RENAMED,
+    RESULT,
+    SET,
+    SHARED,
+    WHOLE,
+    load_project,
+)
 from robustcs.cli.terminal import FIGURE_SUFFIXES, check_output, emit, refuse_data, tell, track
 from robustcs.errors import InputError, UsageError
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
@@ -42,15 +52,22 @@ _OTHERS = {
     "demo": ("whole", "Write the report on the demo collection.", TOGETHER),
 }
 #: Every command: its summary and its theme.
-_LISTED = {name: said for name, (_, *said) in _OTHERS.items()} | {one.name: [one.short, one.theme] for one in STUDIES}
+_LISTED = {name: said for name, (_, *said) in _OTHERS.items()} | {
+    one.name: [one.short, one.theme] for one in STUDIES
+}
 
 
 def _process_once(option: Any, process: Callable[[Any, Any], None], value: Any, state: Any) -> None:
     """Set the value of an option. Raises :class:`UsageError` if it already has one."""
     if option.dest in state.opts:
         name = max(option.obj.opts, key=len)
-        both = (" ".join(one) if isinstance(one, tuple) else one for one in (state.opts[option.dest], value))
-        raise UsageError("repeated-option", f"{name} is given twice: {', '.join(both)}", "give it once")
+        both = (
+            " ".join(one) if isinstance(one, tuple) else one
+            for one in (state.opts[option.dest], value)
+        )
+        raise UsageError(
+            "repeated-option", f"{name} is given twice: {', '.join(both)}", "give it once"
+        )
     process(value, state)
 
 
@@ -71,14 +88,20 @@ class PagedCommand(click.Command):
         shared = (*uses, *ALWAYS, *(["set"] if self.settings else []))
         self.params = [*own.values(), *(SHARED[one] for one in dict.fromkeys(shared))]
         for parameter in self.params:
-            if isinstance(parameter, click.Argument) or (parameter.metavar or "").partition("[:")[0].endswith(_FILES):
+            if isinstance(parameter, click.Argument) or (parameter.metavar or "").partition("[:")[
+                0
+            ].endswith(_FILES):
                 # a shell completes file names; the reader of a file checks it
-                parameter.type = click.Path(readable=False) if parameter.type is click.STRING else parameter.type
+                parameter.type = (
+                    click.Path(readable=False) if parameter.type is click.STRING else parameter.type
+                )
 
     def make_parser(self, context: click.Context) -> Any:
         """Return click's parser, changed to reject a second value of a single-valued option."""
         parser = super().make_parser(context)
-        options = {id(one): one for one in (*parser._long_opt.values(), *parser._short_opt.values())}
+        options = {
+            id(one): one for one in (*parser._long_opt.values(), *parser._short_opt.values())
+        }
         for option in options.values() if not context.resilient_parsing else ():
             if option.action == "store":
                 option.process = partial(_process_once, option, option.process)  # type: ignore[method-assign]
@@ -92,7 +115,11 @@ class PagedCommand(click.Command):
         if context.resilient_parsing:
             return super().parse_args(context, arguments)
         left = super().parse_args(context, list(self._current(arguments)))
-        given = [one for one in self.get_params(context) if context.get_parameter_source(str(one.name)) is _GIVEN]
+        given = [
+            one
+            for one in self.get_params(context)
+            if context.get_parameter_source(str(one.name)) is _GIVEN
+        ]
         names = {name for one in given for name in one.opts}
         for option in given:
             if (needs := getattr(option, "needs", ())) and names.isdisjoint(needs):
@@ -112,7 +139,11 @@ class PagedCommand(click.Command):
                 tell(f"{name} is now --set {key}=VALUE; the next release removes the old form")
                 new = f"--set {key}"
             elif not new.startswith("-") and name in old:
-                raise UsageError("moved-option", f"{name} is no longer an option", f"write {new} in robustcs.toml")
+                raise UsageError(
+                    "moved-option",
+                    f"{name} is no longer an option",
+                    f"write {new} in robustcs.toml",
+                )
             elif new != name:
                 tell(f"{name} is now called {new}; the next release removes the old name")
             yield new + equals + value
@@ -138,7 +169,9 @@ class PagedCommand(click.Command):
             return super().invoke(context)
         except InputError as error:
             for other, own in CALLED.get(str(self.name), {}).items():
-                error.problems = tuple(one._replace(advice=one.advice.replace(other, own)) for one in error.problems)
+                error.problems = tuple(
+                    one._replace(advice=one.advice.replace(other, own)) for one in error.problems
+                )
             raise
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
@@ -147,7 +180,9 @@ class PagedCommand(click.Command):
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete options, and file names where no option matches: of NAME=FILE the shell has cut off the name."""
-        return super().shell_complete(context, incomplete) or [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(context, incomplete) or [
+            CompletionItem(incomplete, type="file")
+        ]
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own options, then the shared ones by group; rarely used ones only with --help-all."""
@@ -161,9 +196,16 @@ class PagedCommand(click.Command):
                     formatter.write_dl(records)
         if whole and self.settings:
             with formatter.section("Settings (--set KEY=VALUE)"):
-                formatter.write_dl([(key, str(getattr(option, "help", ""))) for key, option in self.settings.items()])
+                formatter.write_dl(
+                    [
+                        (key, str(getattr(option, "help", "")))
+                        for key, option in self.settings.items()
+                    ]
+                )
         if more := len(every) - len(shown) + (0 if whole else len(self.settings)):
-            formatter.write(f"\n{more} more option{'s' * (more > 1)}: {context.command_path} --help-all\n")
+            formatter.write(
+                f"\n{more} more option{'s' * (more > 1)}: {context.command_path} --help-all\n"
+            )
 
 
 def _group(option: click.Option) -> str:
@@ -177,7 +219,11 @@ def _shown(every: Sequence[click.Option]) -> list[click.Option]:
     own = [option for option in every if _group(option) == "Options"]
     usual = [option for option in every if option not in own and option.name not in RARE]
     own = own[: max(MOST_SHOWN - len(usual), MOST_SHOWN // 2)]
-    usual = [*usual[: MOST_SHOWN - len(own) - 3], *usual[-3:]] if len(own) + len(usual) > MOST_SHOWN else usual
+    usual = (
+        [*usual[: MOST_SHOWN - len(own) - 3], *usual[-3:]]
+        if len(own) + len(usual) > MOST_SHOWN
+        else usual
+    )
     return [option for option in every if option in own or option in usual]
 
 
@@ -204,7 +250,10 @@ class Commands(click.Group):
         """Return the command of that name, or None."""
         if name in _OTHERS:
             return whole_command(name)
-        return next((study_command(study) for study in STUDIES if study.name == name), self.commands.get(name))
+        return next(
+            (study_command(study) for study in STUDIES if study.name == name),
+            self.commands.get(name),
+        )
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
@@ -215,7 +264,9 @@ class Commands(click.Group):
             from difflib import get_close_matches
 
             close = get_close_matches(name, _LISTED, 1)
-            context.fail(f"No such command {name!r}." + (f" Did you mean {close[0]!r}?" if close else ""))
+            context.fail(
+                f"No such command {name!r}." + (f" Did you mean {close[0]!r}?" if close else "")
+            )
         return super().resolve_command(context, arguments)
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -226,15 +277,28 @@ class Commands(click.Group):
         for theme in THEMES:
             formatter.write(f"\n{theme}\n")
             with formatter.indentation():
-                formatter.write_dl([(name.ljust(width), short) for name, (short, about) in _LISTED.items() if about == theme])
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), short)
+                        for name, (short, about) in _LISTED.items()
+                        if about == theme
+                    ]
+                )
 
 
 def whole_command(name: str) -> click.Command:
     """Return the command of a function that is not a study; the function accepts a call and its own options."""
     module = import_module(f"robustcs.cli.{_OTHERS[name][0]}")
-    function, uses = getattr(module, name.replace("-", "_")), getattr(module, "USES", {}).get(name, ())
+    function, uses = (
+        getattr(module, name.replace("-", "_")),
+        getattr(module, "USES", {}).get(name, ()),
+    )
     return _command(
-        name, uses, parameters_of(function), help_of(function), lambda given, own: function(Call(uses, given), **own)
+        name,
+        uses,
+        parameters_of(function),
+        help_of(function),
+        lambda given, own: function(Call(uses, given), **own),
     )
 
 
@@ -248,7 +312,11 @@ def study_command(study: Study) -> click.Command:
         if command.run is not None:
             study.part("study").COMMAND.run(call, **own)
             return
-        workspace = call.answered(samples=kind == "samples", cells=kind == "cells") if kind else call.workspace()
+        workspace = (
+            call.answered(samples=kind == "samples", cells=kind == "cells")
+            if kind
+            else call.workspace()
+        )
         own |= {name: True for name in command.on_request if name in given["table"]}
         result = call.ask(workspace, **own)
         call.emit(workspace, result)
@@ -257,7 +325,11 @@ def study_command(study: Study) -> click.Command:
 
 
 def _command(
-    name: str, uses: Sequence[str], parameters: Sequence[click.Parameter], help: str, run: Callable[[Any, Any], Any]
+    name: str,
+    uses: Sequence[str],
+    parameters: Sequence[click.Parameter],
+    help: str,
+    run: Callable[[Any, Any], Any],
 ) -> click.Command:
     """Return a command that calls ``run`` with its shared options and the values of its ``parameters``."""
 
@@ -283,7 +355,11 @@ class Call:
     @property
     def tables(self) -> Sequence[str]:
         """The tables of ``--table`` whose blocks are written; empty if a figure is written, or all."""
-        return () if any(name.endswith(FIGURE_SUFFIXES) for name in self.given["output"]) else self.given["table"]
+        return (
+            ()
+            if any(name.endswith(FIGURE_SUFFIXES) for name in self.given["output"])
+            else self.given["table"]
+        )
 
     @cached_property
     def project(self) -> Project:
@@ -305,9 +381,13 @@ class Call:
         from robustcs.project.parallel_io import jobs_of
         from robustcs.project.workspace import Workspace
 
-        return Workspace(project or self.project, jobs_of(self.given), track, not self.given.get("no_retrieve"))
+        return Workspace(
+            project or self.project, jobs_of(self.given), track, not self.given.get("no_retrieve")
+        )
 
-    def answered(self, project: Project | None = None, samples: bool = False, cells: bool = False) -> Workspace:
+    def answered(
+        self, project: Project | None = None, samples: bool = False, cells: bool = False
+    ) -> Workspace:
         """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.
 
         ``samples``: also retrieve for further samples of rewriters. ``cells``: also retrieve missing cells of the grid.
@@ -328,7 +408,12 @@ class Call:
 
         return asked(ask, workspace, by, **settings)
 
-    def emit(self, workspace: Workspace, result: Result, show: Callable[[], Sequence[Block]] | None = None) -> None:
+    def emit(
+        self,
+        workspace: Workspace,
+        result: Result,
+        show: Callable[[], Sequence[Block]] | None = None,
+    ) -> None:
         """Write a result to each ``--output``, or to the terminal; ``show``: see :class:`robustcs.studies.study.Call`."""
         options = {name: self.given[name] for name in RESULT}
         show = show or (lambda: self.study.blocks(result, self.tables))

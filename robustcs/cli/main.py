@@ -12,13 +12,22 @@ from types import FrameType
 import click
 
 from robustcs.cli.commands import Commands
-from robustcs.cli.terminal import agreed, tell, unforeseen, usable_streams, usable_width, without_reader
+from robustcs.cli.terminal import (
+    agreed,
+    tell,
+    unforeseen,
+    usable_streams,
+    usable_width,
+    without_reader,
+)
 from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UntrustedError
 from robustcs.overwrite_guard import is_trusted, protection, trust_projects
 from robustcs.version import __version__
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="robustcs")
 def cli() -> None:
     """Robustness and error analysis for conversational search.
@@ -110,7 +119,12 @@ def _told(error: Exception, arguments: list[str]) -> tuple[str, int]:
     if isinstance(error, RobustcsError):
         return f"{'' if isinstance(error, InputError) else 'robustcs: '}{error}", error.exit_code
     if isinstance(error, OSError):
-        return f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(": "), ExitCode.BAD_INPUT
+        return f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(
+            ": "
+        ), ExitCode.BAD_INPUT
     if isinstance(error, MemoryError):
-        return "robustcs: not enough memory; read only the top K passages of each turn with --depth K", ExitCode.BAD_INPUT
+        return (
+            "robustcs: not enough memory; read only the top K passages of each turn with --depth K",
+            ExitCode.BAD_INPUT,
+        )
     return f"robustcs: {unforeseen(error, arguments)}", ExitCode.UNFORESEEN

@@ -117,12 +117,18 @@ RESULT = ("format", "output", "table")
 
 def _setting(name: str) -> click.Option:
     group, declared = SETTINGS[name]
-    return SharedOption([f"--{name.replace('_', '-')}", *(["-o"] if name == "output" else [])], group=group, **declared)
+    return SharedOption(
+        [f"--{name.replace('_', '-')}", *(["-o"] if name == "output" else [])],
+        group=group,
+        **declared,
+    )
 
 
 def _source_option(source: Source) -> click.Option:
     multiple = source.shape != "one" or source.joins
-    return SharedOption([source.option], group="Inputs", multiple=multiple, metavar=source.metavar, help=source.help)
+    return SharedOption(
+        [source.option], group="Inputs", multiple=multiple, metavar=source.metavar, help=source.help
+    )
 
 
 #: Name → option; each is declared once for all commands.
@@ -157,7 +163,10 @@ CALLED: Mapping[str, Mapping[str, str]] = {
 #: Command → old name of an option → its new name, or where the project file now has it. Old names work for one more release, as
 #: do options that became keys of --set.
 RENAMED: Mapping[str, Mapping[str, str]] = {
-    "agreement": {"--group": "groups under [agreement]", "--min-agreement": "min_agreement under [agreement]"},
+    "agreement": {
+        "--group": "groups under [agreement]",
+        "--min-agreement": "min_agreement under [agreement]",
+    },
     "answers": {"--run": "--passages", "--covered": "covered under [answers]"},
     "crowd": {"--depth": "--pool-depth", "--tolerance": "tolerance under [crowd]"},
     "init": {"--explain": "--why"},
@@ -167,14 +176,19 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
         "--import": "--record",
         "--hits": "--top",
         "--depth": "--top",
-        **{f"--{key.replace('_', '-')}": f"{key} under [retrieval]" for key in ("mu", "device", "batch", "ir_metadata")},
+        **{
+            f"--{key.replace('_', '-')}": f"{key} under [retrieval]"
+            for key in ("mu", "device", "batch", "ir_metadata")
+        },
     },
     "samples": {"--within": "--margin"},
     "unjudged": {"--depth": "--top"},
 }
 
 
-def load_project(uses: Iterable[str], given: Mapping[str, Any], start: Callable[[], Project] | None = None) -> Project:
+def load_project(
+    uses: Iterable[str], given: Mapping[str, Any], start: Callable[[], Project] | None = None
+) -> Project:
     """Return the project of ``--config``, else of ``start`` (default: of the current folder); options replace its entries.
 
     uses

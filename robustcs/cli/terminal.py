@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from robustcs.documents.document import Block
     from robustcs.result import Result, TableSpec
 
-_FORMAT_OF_SUFFIX = {".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown", ".txt": "table"}
+_FORMAT_OF_SUFFIX = {
+    ".csv": "csv",
+    ".json": "json",
+    ".tex": "latex",
+    ".md": "markdown",
+    ".txt": "table",
+}
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 #: Formats of tables as data, without displayed blocks.
 _DATA = ("csv", "raw-csv", "json")
@@ -85,7 +91,9 @@ def agreed(question: str) -> bool:
 
 def harmless(message: str) -> str:
     """Make control characters other than line ends visible; messages quote texts and names of input files."""
-    return "".join(char if char == "\n" or char.isprintable() else _escape(char) for char in message)
+    return "".join(
+        char if char == "\n" or char.isprintable() else _escape(char) for char in message
+    )
 
 
 def _escape(char: str) -> str:
@@ -99,7 +107,9 @@ def track(items: Iterable[Any], what: str, total: int) -> Iterable[Any]:
     from rich.console import Console
     from rich.progress import track as rich_track
 
-    return rich_track(items, description=what, total=total or None, console=Console(stderr=True), transient=True)
+    return rich_track(
+        items, description=what, total=total or None, console=Console(stderr=True), transient=True
+    )
 
 
 def unforeseen(error: Exception, arguments: Sequence[str]) -> str:
@@ -145,7 +155,11 @@ def emit(
     figures = [block for block in blocks if isinstance(block, Figure)]
     for target, kind in kinds:
         if kind == "figure" and not figures:
-            raise UsageError("no-figure", f"{target}: {command} has no figure", "write .csv, .json, .tex, .md or .txt")
+            raise UsageError(
+                "no-figure",
+                f"{target}: {command} has no figure",
+                "write .csv, .json, .tex, .md or .txt",
+            )
     for target, kind in kinds:
         if kind == "figure":
             from robustcs.documents.figures import save_figure
@@ -156,14 +170,20 @@ def emit(
         if kind in _DATA:
             text = data_of(kind, command, result, inputs() if kind == "json" else (), table)
             if others and kind != "json":
-                tell(f"csv contains one table, here {first}; write the others with --table: {', '.join(others)}")
+                tell(
+                    f"csv contains one table, here {first}; write the others with --table: {', '.join(others)}"
+                )
             if target == "-" and on_terminal:
                 text = json_visible(text) if kind == "json" else visible(text)
         else:
             text = text_of(kind, result, blocks, table, target == "-" and on_terminal)
         if target == "-":
             # a file format has one encoding, independent of the pipe's
-            encoded = kind != "table" and not on_terminal and not (sys.stdout.encoding or "utf").lower().startswith("utf")
+            encoded = (
+                kind != "table"
+                and not on_terminal
+                and not (sys.stdout.encoding or "utf").lower().startswith("utf")
+            )
             try:
                 click.echo(text.encode() if encoded else text, nl=False)
             except BrokenPipeError:  # continue: a gate that fails still sets its exit code
@@ -214,5 +234,7 @@ def _kind(target: str, form: str | None) -> str:
         return "figure"
     if form is None and suffix and suffix not in _FORMAT_OF_SUFFIX:
         known = ", ".join((*_FORMAT_OF_SUFFIX, *FIGURE_SUFFIXES))
-        raise UsageError("bad-suffix", f"{target}: unknown suffix {suffix}", f"choose {known}, or set --format")
+        raise UsageError(
+            "bad-suffix", f"{target}: unknown suffix {suffix}", f"choose {known}, or set --format"
+        )
     return form or _FORMAT_OF_SUFFIX.get(suffix, "table")

@@ -49,7 +49,9 @@ def try_program(
     except UsageError as error:
         if error.slug != "no-such-program":
             raise
-        click.echo(f"The program does not work:\n- {error.found.removeprefix('--with ')}; {error.advice}")
+        click.echo(
+            f"The program does not work:\n- {error.found.removeprefix('--with ')}; {error.advice}"
+        )
         return ExitCode.BAD_INPUT
     seconds = time.monotonic() - begin
     answers = counted(len(replies.answers), "usable answer")
@@ -58,7 +60,11 @@ def try_program(
     remarks = _remarks(replies, len(requests), wanted)
     if seconds > _SLOW * len(requests):
         remarks.append(f"it is slow: {seconds / len(requests):.0f} s per request")
-    click.echo("The program works" + (", but:" if remarks else ".") if works else "The program does not work:")
+    click.echo(
+        "The program works" + (", but:" if remarks else ".")
+        if works
+        else "The program does not work:"
+    )
     for remark in remarks:
         click.echo(f"- {remark}")
     return ExitCode.DONE if works else ExitCode.BAD_INPUT
@@ -77,7 +83,9 @@ def _remarks(replies: Replies, asked: int, wanted: str) -> list[str]:
         found.append(f"the answer to request {key} {reason}: {text}")
     for why, line in replies.useless.items():
         said = f"{why}: {line}" if line else why
-        found.append(f"a line on stdout {said}; print only answers to stdout, everything else to stderr")
+        found.append(
+            f"a line on stdout {said}; print only answers to stdout, everything else to stderr"
+        )
     return found
 
 
@@ -100,7 +108,10 @@ def _judge() -> _Requests:
         "p2": "Bees dance to tell one another where flowers are.",
         "p3": "The café opens at nine.",
     }
-    texts = {"original": {"1_1": _HISTORY[0], "1_2": "Why doesn't it spoil?"}, "human": {"1_2": "Why doesn't honey spoil?"}}
+    texts = {
+        "original": {"1_1": _HISTORY[0], "1_2": "Why doesn't it spoil?"},
+        "human": {"1_2": "Why doesn't honey spoil?"},
+    }
     requests = requests_for([("1_2", passage) for passage in passages], texts, passages, scale)
     return (
         [{"id": str(place), **request} for place, request in enumerate(requests.values())],
@@ -112,9 +123,14 @@ def _judge() -> _Requests:
 def _paraphrase() -> _Requests:
     from robustcs.studies.paraphrase.stages import STAGES, Request, texts_of
 
-    requests = [Request(stage, "1_2", "Why doesn't honey spoil?", tuple(_HISTORY), 2) for stage in STAGES]
+    requests = [
+        Request(stage, "1_2", "Why doesn't honey spoil?", tuple(_HISTORY), 2) for stage in STAGES
+    ]
     return (
-        [{"id": str(place), "turn": one.turn, **one.content, "seed": 0} for place, one in enumerate(requests)],
+        [
+            {"id": str(place), "turn": one.turn, **one.content, "seed": 0}
+            for place, one in enumerate(requests)
+        ],
         lambda answer: bool(texts_of(answer)),
         '"text" that is a string, and no "texts" that is a list of strings',
     )

@@ -35,7 +35,9 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _COLLECTIONS = (_PACKAGE / "demo", _PACKAGE.parent / "fixtures")
 
 
-def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".", *, why: bool = False) -> None:
+def init(
+    call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".", *, why: bool = False
+) -> None:
     """Write a commented robustcs.toml for the files in FOLDER (default: the current folder).
 
     The content of a file determines its kind: run, qrels, question texts of common collections, scores, answers, or inputs of
@@ -57,7 +59,9 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     from robustcs.project.reading import read_project
 
     if not Path(folder).is_dir():
-        raise UsageError("no-folder", f"{folder}: no such folder", "name the folder with your files")
+        raise UsageError(
+            "no-folder", f"{folder}: no such folder", "name the folder with your files"
+        )
     target = Path(folder) / CONFIG_NAME
     if target.exists() and not why:
         raise UsageError("config-exists", f"{target} exists already", "edit it, or move it first")
@@ -68,7 +72,9 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     if not made.taken:
         advice = "name the folder with these files"
         if made.aside:
-            advice += f"; robustcs init --why lists why {counted(len(made.aside), 'file')} cannot be read"
+            advice += (
+                f"; robustcs init --why lists why {counted(len(made.aside), 'file')} cannot be read"
+            )
         raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", advice)
     text = write_config(made, Path(folder).resolve().name)
     write_text(target, text)
@@ -77,17 +83,27 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
         click.echo(harmless(other))
     if made.grid:
         of = counted(len(made.grid), "run")
-        click.echo(f"the names of {of} suggest a grid, but their rankings do not: {made.doubt}; see the end of the file")
+        click.echo(
+            f"the names of {of} suggest a grid, but their rankings do not: {made.doubt}; see the end of the file"
+        )
     if whose := told(marks_in(text)):
-        mark = "to confirm one, delete its mark # by name; to confirm all, run robustcs check --accept"
-        click.echo(harmless(f"{counted(whose.count(',') + 1, 'role')} guessed from file names: {whose}; {mark}"))
+        mark = (
+            "to confirm one, delete its mark # by name; to confirm all, run robustcs check --accept"
+        )
+        click.echo(
+            harmless(
+                f"{counted(whose.count(',') + 1, 'role')} guessed from file names: {whose}; {mark}"
+            )
+        )
     if made.turns:
         conversations = conversations_among(call.workspace(read_project(target)), made.turns)
         click.echo(harmless(conversations.note or conversations.in_words))
     for path in made.told:
         click.echo(harmless(f"{path} is not used: {made.aside[path]}"))
     if made.aside:
-        click.echo(f"ignored {counted(len(made.aside), 'file')}; robustcs init --why lists them with reasons")
+        click.echo(
+            f"ignored {counted(len(made.aside), 'file')}; robustcs init --why lists them with reasons"
+        )
 
 
 def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> None:
@@ -107,7 +123,9 @@ def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> 
     config, target = Path(call.given["config"] or CONFIG_NAME), Path(folder)
     if not config.exists():
         found = f"{config}: no such project file"
-        raise UsageError("no-project", found, "create one with robustcs init, or name it with --config")
+        raise UsageError(
+            "no-project", found, "create one with robustcs init, or name it with --config"
+        )
     project = call.project
     require_bundle_folder(target)
     workspace = call.workspace(_retrieved(call))
@@ -118,11 +136,18 @@ def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> 
     if waiting:
         tell(str(unanswered(waiting)))
     if made.passages < made.of:
-        tell(f"copied {made.passages:,} of {counted(made.of, 'passage')}: those that are retrieved or judged")
-    for what, names in (("copied from outside the project folder", made.outside), ("not copied", made.left)):
+        tell(
+            f"copied {made.passages:,} of {counted(made.of, 'passage')}: those that are retrieved or judged"
+        )
+    for what, names in (
+        ("copied from outside the project folder", made.outside),
+        ("not copied", made.left),
+    ):
         if names:
             tell(f"{what}: {some_of(names)}{and_more(len(names), 5)}")
-    click.echo(harmless(f"wrote {target}: {counted(made.files, 'file')}, {made.size / 1e6:,.1f} MB"))
+    click.echo(
+        harmless(f"wrote {target}: {counted(made.files, 'file')}, {made.size / 1e6:,.1f} MB")
+    )
 
 
 def demo(call: Call) -> None:
@@ -139,7 +164,13 @@ def demo(call: Call) -> None:
     from robustcs.project.parallel_io import HERE
     from robustcs.project.reading import read_project
 
-    _make(read_project(file), _folder(call) or Path("reports/demo"), file.parent, "robustcs demo", HERE)
+    _make(
+        read_project(file),
+        _folder(call) or Path("reports/demo"),
+        file.parent,
+        "robustcs demo",
+        HERE,
+    )
     tell(f"the collection is in {file.parent}")
 
 
@@ -149,7 +180,11 @@ def _collection() -> Path:
         if (folder / "robustcs.toml").is_file():
             return folder
     found = "the demo collection is not in this installation of robustcs"
-    raise UsageError("no-demo", found, "install robustcs from its wheel, or name the project file of a copy with --config")
+    raise UsageError(
+        "no-demo",
+        found,
+        "install robustcs from its wheel, or name the project file of a copy with --config",
+    )
 
 
 def report(call: Call) -> None:
@@ -180,7 +215,11 @@ def report(call: Call) -> None:
 def _folder(call: Call) -> Path | None:
     """Return the folder of --output. Raises :class:`UsageError` for several."""
     if len(call.given["output"]) > 1:
-        raise UsageError("repeated-option", f"--output is given twice: {', '.join(call.given['output'])}", "give it once")
+        raise UsageError(
+            "repeated-option",
+            f"--output is given twice: {', '.join(call.given['output'])}",
+            "give it once",
+        )
     return next(map(Path, call.given["output"]), None)
 
 
@@ -210,12 +249,19 @@ def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs
 
     require_report_folder(folder, project)
     made = make_report(
-        project, folder=inputs, command=command, jobs=jobs, track=track, tell=lambda message: tell(f"· {message}")
+        project,
+        folder=inputs,
+        command=command,
+        jobs=jobs,
+        track=track,
+        tell=lambda message: tell(f"· {message}"),
     )
     written = write_report(folder, made.files)
     for what in made.lacking:
         tell(what)
-    tell(f"{folder} contains {counted(len(made.files), 'file')}, {len(written)} of them new or changed")
+    tell(
+        f"{folder} contains {counted(len(made.files), 'file')}, {len(written)} of them new or changed"
+    )
     for name in ("report.html", "report.pdf"):
         click.echo(harmless(f"wrote {folder / name}"))
 

@@ -31,8 +31,12 @@ def bin_rules(bins: Sequence[str]) -> frozenset[int]:
 
 def bin_columns(bins: Sequence[str]) -> list[tuple[Field, Callable[[str], str]]]:
     """Return columns for Original (if known), QR and Human with a tick or a cross for each bin; empty for other rows."""
+
+    def mark_at(place: int) -> Callable[[str], str]:
+        return lambda bin_: {"1": "✓", "0": "×"}.get(bin_[place : place + 1], "")
+
     return [
-        (text(name), lambda bin_, place=place: {"1": "✓", "0": "×"}.get(bin_[place : place + 1], ""))  # type: ignore[misc]
+        (text(name), mark_at(place))
         for place, name in enumerate(FORMULATION_NAMES.values())
         if bins[0][place] != "-"
     ]

@@ -40,7 +40,10 @@ def to_json(
     not written. Each row is one line, and the text ends with a line feed. Bytes of file names that are not UTF-8 become
     U+FFFD. A table that is a text is written as it is.
     """
-    bodies = [f"\n{_encode(name)}: {one if isinstance(one, str) else rows_as_json(one)}" for name, one in tables.items()]
+    bodies = [
+        f"\n{_encode(name)}: {one if isinstance(one, str) else rows_as_json(one)}"
+        for name, one in tables.items()
+    ]
     parts = [
         f'"command": {_encode(command)}',
         f'"version": {_encode(version)}',
@@ -63,14 +66,20 @@ def to_csv(table: Table | Columns, raw: bool = False) -> str:
     cell = _quoted if raw else _guarded
     columns = columns_of(table)
     lines = [",".join(map(cell, columns))]
-    lines += map(",".join, zip(*(_each(column, partial(_field, cell)) for column in columns.values()), strict=True))
+    lines += map(
+        ",".join,
+        zip(*(_each(column, partial(_field, cell)) for column in columns.values()), strict=True),
+    )
     # Readers skip an empty line, so the row would be lost.
     return "".join(f"{line}\n" if line else '""\n' for line in lines)
 
 
 def rows_as_json(table: Table | Columns) -> str:
     """Return the rows of a table as a JSON list of objects."""
-    columns = [_each(column, partial(_entry, _ENCODER.encode(name))) for name, column in columns_of(table).items()]
+    columns = [
+        _each(column, partial(_entry, _ENCODER.encode(name)))
+        for name, column in columns_of(table).items()
+    ]
     return _lines(f"{{{', '.join(row)}}}" for row in zip(*columns, strict=True))
 
 
@@ -79,8 +88,14 @@ def columns_of(table: Table | Columns) -> Columns:
     if isinstance(table, dict):
         return table
     if isinstance(table, Rows):
-        return {name: _each([row[place] for row in table], _plain) for place, name in enumerate(table.names)}
-    return {str(name): _each(table.iloc[:, position].tolist(), _plain) for position, name in enumerate(table.columns)}
+        return {
+            name: _each([row[place] for row in table], _plain)
+            for place, name in enumerate(table.names)
+        }
+    return {
+        str(name): _each(table.iloc[:, position].tolist(), _plain)
+        for position, name in enumerate(table.columns)
+    }
 
 
 def _each(column: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
@@ -89,7 +104,11 @@ def _each(column: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
     if kinds <= {str, NoneType} and convert is _plain:
         return list(column)
     # equal numbers of two types are one key
-    if not kinds <= {str, NoneType, float} and not kinds <= {str, NoneType, int} and not kinds <= {str, NoneType, bool}:
+    if (
+        not kinds <= {str, NoneType, float}
+        and not kinds <= {str, NoneType, int}
+        and not kinds <= {str, NoneType, bool}
+    ):
         return list(map(convert, column))
     return list(map({value: convert(value) for value in {*column}}.__getitem__, column))
 
@@ -97,7 +116,9 @@ def _each(column: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
 def _plain(value: Any) -> Any:
     """Return ``value`` as a value of JSON; containers are converted recursively, unknown types become text."""
     if type(value) is float:
-        return float(f"{value:.12g}") + 0.0 if math.isfinite(value) else None  # + 0.0: zero has no sign
+        return (
+            float(f"{value:.12g}") + 0.0 if math.isfinite(value) else None
+        )  # + 0.0: zero has no sign
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
@@ -105,7 +126,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(entry) for entry in (sorted(value) if isinstance(value, set | frozenset) else value)]
+        return [
+            _plain(entry)
+            for entry in (sorted(value) if isinstance(value, set | frozenset) else value)
+        ]
     if hasattr(value, "tolist"):  # numpy scalars and arrays
         return _plain(value.tolist())
     text = str(value)
@@ -134,7 +158,9 @@ def _field(cell: Callable[[str], str], value: Any) -> str:
 
 
 def _guarded(text: str) -> str:
-    return _quoted(f"'{text}" if _FORMULA.match(text) and not _SIGNED_NUMBER.fullmatch(text) else text)
+    return _quoted(
+        f"'{text}" if _FORMULA.match(text) and not _SIGNED_NUMBER.fullmatch(text) else text
+    )
 
 
 def _quoted(text: str) -> str:

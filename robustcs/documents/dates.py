@@ -21,7 +21,9 @@ def source_date() -> int | None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and int(text) <= _LAST):
         shown = text if len(text) <= 40 else f"{text[:40]}…"
-        raise UsageError("bad-date", f"SOURCE_DATE_EPOCH is {shown!r}", "write seconds since 1970, or unset it")
+        raise UsageError(
+            "bad-date", f"SOURCE_DATE_EPOCH is {shown!r}", "write seconds since 1970, or unset it"
+        )
     return int(text)
 
 

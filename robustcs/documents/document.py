@@ -120,8 +120,15 @@ class Card:
         """The labelled texts without colours: the parts of each layer follow the marked text."""
         if not self.layers:
             return self.fields
-        parts = [(name, " … ".join(self.marked[start:end] for start, end in spans)) for name, spans in self.layers]
-        return (*self.fields, ("Text", self.marked), *((name, part or "(nothing)") for name, part in parts))
+        parts = [
+            (name, " … ".join(self.marked[start:end] for start, end in spans))
+            for name, spans in self.layers
+        ]
+        return (
+            *self.fields,
+            ("Text", self.marked),
+            *((name, part or "(nothing)") for name, part in parts),
+        )
 
 
 @dataclass(frozen=True)
@@ -268,6 +275,9 @@ def begun(blocks: Sequence[Block], misfit: str, unordered: bool) -> tuple[Block,
     clause = misfit.rpartition(": ")[2]
     told = f"{clause[0].upper()}{clause[1:]}. "
     if unordered:
-        blocks = [replace(one, caption=told + one.caption) if isinstance(one, Table | Figure) else one for one in blocks]
+        blocks = [
+            replace(one, caption=told + one.caption) if isinstance(one, Table | Figure) else one
+            for one in blocks
+        ]
     said = misfit if unordered else f"{misfit}; scores depend on it"
     return Paragraph(f"{said}."), *blocks

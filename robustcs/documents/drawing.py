@@ -55,7 +55,9 @@ def advances(bold: bool = False) -> Mapping[int, float]:
     from fontTools.ttLib import TTFont
 
     with TTFont(font_folder() / f"DejaVuSans{'-Bold' if bold else ''}.ttf", lazy=True) as font:
-        font.setGlyphOrder(list(map(str, range(font["maxp"].numGlyphs))))  # numbers, because reading the names takes longest
+        font.setGlyphOrder(
+            list(map(str, range(font["maxp"].numGlyphs)))
+        )  # numbers, because reading the names takes longest
         widths, units = font["hmtx"], font["head"].unitsPerEm
         return {code: widths[glyph][0] / units for code, glyph in font.getBestCmap().items()}
 
@@ -180,7 +182,9 @@ class Panel:
     marks: list[Lines | Dots | Area | Words] = field(default_factory=list)
     enlarged: float = field(default_factory=lambda: letters(1.0))
 
-    def lines(self, paths: Sequence[Sequence[Point]], colour: str, width: float, **look: Any) -> None:
+    def lines(
+        self, paths: Sequence[Sequence[Point]], colour: str, width: float, **look: Any
+    ) -> None:
         """Draw lines of one look."""
         self.marks.append(Lines(paths, colour, width, **look))
 
@@ -192,29 +196,57 @@ class Panel:
         """Draw a line from the bottom to the top."""
         self.line([x, x], [-math.inf, math.inf], colour, width, **look)
 
-    def intervals(self, low: Numbers, high: Numbers, rows: Numbers, colour: str, width: float = 1.4, **look: Any) -> None:
+    def intervals(
+        self,
+        low: Numbers,
+        high: Numbers,
+        rows: Numbers,
+        colour: str,
+        width: float = 1.4,
+        **look: Any,
+    ) -> None:
         """Draw a horizontal line in each row; without limits, nothing."""
-        paths = [[(start, row), (end, row)] for start, end, row in zip(low, high, rows, strict=True)]
+        paths = [
+            [(start, row), (end, row)] for start, end, row in zip(low, high, rows, strict=True)
+        ]
         self.lines(paths, colour, width, **look)
 
     def dots(
-        self, x: Numbers, y: Numbers, colour: str, size: float | Sequence[float] = 4.6, shape: str = "o", **look: Any
+        self,
+        x: Numbers,
+        y: Numbers,
+        colour: str,
+        size: float | Sequence[float] = 4.6,
+        shape: str = "o",
+        **look: Any,
     ) -> None:
         """Draw dots; ``size`` is their width, ``shape`` one of ``o s D ^ v``."""
         points = list(zip(x, y, strict=True))
-        self.marks.append(Dots(points, [size] * len(points) if isinstance(size, float) else size, shape, colour, **look))
+        self.marks.append(
+            Dots(
+                points,
+                [size] * len(points) if isinstance(size, float) else size,
+                shape,
+                colour,
+                **look,
+            )
+        )
 
     def area(self, points: Sequence[Point], colour: str, **look: Any) -> None:
         """Draw the area within points; see :class:`Area`."""
         self.marks.append(Area(points, colour, **look))
 
-    def box(self, left: float, bottom: float, right: float, top: float, colour: str, **look: Any) -> None:
+    def box(
+        self, left: float, bottom: float, right: float, top: float, colour: str, **look: Any
+    ) -> None:
         """Draw a rectangle."""
         self.area([(left, bottom), (right, bottom), (right, top), (left, top)], colour, **look)
 
     def band(self, x: Numbers, low: Numbers, high: Numbers, colour: str, **look: Any) -> None:
         """Draw the area between two lines."""
-        self.area([*zip(x, low, strict=True), *reversed(list(zip(x, high, strict=True)))], colour, **look)
+        self.area(
+            [*zip(x, low, strict=True), *reversed(list(zip(x, high, strict=True)))], colour, **look
+        )
 
     def write(self, x: float, y: float, text: str, size: float = SMALL, **look: Any) -> None:
         """Write text; ``size`` is enlarged in a column."""
@@ -224,7 +256,9 @@ class Panel:
         """Make a row for each name, the first on top; return their places."""
         places = list(range(len(names)))
         self.y, self.marked = (len(names) - 0.4, -0.6), "x"
-        self.y_ticks = [(place, name if shown else "") for place, name in zip(places, names, strict=True)]
+        self.y_ticks = [
+            (place, name if shown else "") for place, name in zip(places, names, strict=True)
+        ]
         return places
 
     def fit(self, values: Numbers, margin: float = 0.05) -> None:
@@ -243,7 +277,10 @@ class Panel:
         """Yield a line at each tick of the axes with a grid, in the units of the data."""
         for axis, ticks in (("x", self.x_ticks), ("y", self.y_ticks)):
             if axis in self.grid:
-                ends = [[(place, end) if axis == "x" else (end, place) for end in (-math.inf, math.inf)] for place, _ in ticks]
+                ends = [
+                    [(place, end) if axis == "x" else (end, place) for end in (-math.inf, math.inf)]
+                    for place, _ in ticks
+                ]
                 yield Lines(ends, INK, 0.4, alpha=0.15)
 
     def furniture(self) -> Iterator[Lines | Words]:
@@ -263,7 +300,9 @@ class Panel:
             yield Lines([[(0, place), (-_TICK, place)] for place, _ in rows], INK, 0.6)
         for place, text in columns:
             if self.slanted:
-                yield Words((place + small / 2, -gap["x"] - small / 3), text, small, align="end", angle=30)
+                yield Words(
+                    (place + small / 2, -gap["x"] - small / 3), text, small, align="end", angle=30
+                )
             else:
                 yield Words((place, -gap["x"]), text, small, above="top")
         for place, text in rows:
@@ -271,12 +310,19 @@ class Panel:
         if self.x_label:
             yield Words((wide / 2, -gap["x"] - small - 2.5), self.x_label, label, above="top")
         if self.y_label:
-            beside = gap["y"] + 72 * max((text_width(text, small) for _, text in rows), default=0.0) + 2.5 + label / 2
+            beside = (
+                gap["y"]
+                + 72 * max((text_width(text, small) for _, text in rows), default=0.0)
+                + 2.5
+                + label / 2
+            )
             yield Words((-beside, high / 2), self.y_label, label, angle=90)
         if self.title:
             # a title that is wider than the panel begins further left, above the labels
             left = min(0.0, wide - 72 * text_width(self.title, title, bold=True))
-            yield Words((left, high + 6), self.title, title, align="start", above="baseline", bold=True)
+            yield Words(
+                (left, high + 6), self.title, title, align="start", above="baseline", bold=True
+            )
 
     def share(self, axis: Literal["x", "y"], value: float) -> float:
         """Return the place of a value between the lower (0) and the upper (1) edge."""
@@ -313,7 +359,14 @@ class Drawing:
         self.page = Panel(0, 0, width, height, (0, width), (0, height), frame="", marked="")
 
     def panel(
-        self, left: float, bottom: float, width: float, height: float, x: Point = (0, 1), y: Point = (0, 1), **rest: Any
+        self,
+        left: float,
+        bottom: float,
+        width: float,
+        height: float,
+        x: Point = (0, 1),
+        y: Point = (0, 1),
+        **rest: Any,
     ) -> Panel:
         """Add a panel at a place on the page."""
         self.panels.append(Panel(left, bottom, width, height, x, y, **rest))
@@ -323,22 +376,46 @@ class Drawing:
         """Write text on the page, by default to the right of the point."""
         self.page.write(x, y, text, size, **{"align": "start", **look})
 
-    def legend(self, keys: Sequence[Key], x: float, y: float, across: int = 0, align: str = "start") -> None:
+    def legend(
+        self, keys: Sequence[Key], x: float, y: float, across: int = 0, align: str = "start"
+    ) -> None:
         """Write the keys from ``y`` down, ``across`` in a line (0: all), left or right of ``x`` or around it."""
         across, em = across or len(keys), letters(SMALL) / 72
         columns = [keys[column::across] for column in range(across)]
-        widths = [max((key.room * em + room([key.label]) for key in column), default=0) for column in columns]
-        x -= (sum(widths) + 1.2 * em * (across - 1)) * {"start": 0.0, "middle": 0.5, "end": 1.0}[align]
+        widths = [
+            max((key.room * em + room([key.label]) for key in column), default=0)
+            for column in columns
+        ]
+        x -= (sum(widths) + 1.2 * em * (across - 1)) * {"start": 0.0, "middle": 0.5, "end": 1.0}[
+            align
+        ]
         for number, key in enumerate(keys):
             row, column = divmod(number, across)
             left, at = x + sum(widths[:column]) + 1.2 * em * column, y - 1.35 * em * row
             if key.shape == "box":
-                self.page.box(left, at - 0.35 * em, left + 1.1 * em, at + 0.35 * em, key.colour, edge=key.edge, edge_width=0.4)
+                self.page.box(
+                    left,
+                    at - 0.35 * em,
+                    left + 1.1 * em,
+                    at + 0.35 * em,
+                    key.colour,
+                    edge=key.edge,
+                    edge_width=0.4,
+                )
             elif key.width:
-                self.page.line([left, left + 2 * em], [at, at], key.colour, key.width, dashes=key.dashes)
+                self.page.line(
+                    [left, left + 2 * em], [at, at], key.colour, key.width, dashes=key.dashes
+                )
             if key.shape not in ("", "box"):
                 look = {"edge": key.edge, "edge_width": 1.0} if key.edge else {}
-                self.page.dots([left + (key.room - 0.4) / 2 * em], [at], key.colour, key.size, key.shape, **look)
+                self.page.dots(
+                    [left + (key.room - 0.4) / 2 * em],
+                    [at],
+                    key.colour,
+                    key.size,
+                    key.shape,
+                    **look,
+                )
             self.write(left + key.room * em, at, key.label)
 
 
@@ -363,10 +440,14 @@ def _rgb(colour: str) -> tuple[int, ...]:
 def round_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
     """Return round numbers between two limits, at most ``most`` + 1, with as few digits as they need."""
     power = math.floor(math.log10((high - low) / most)) - 1
-    for digits, factor in ((-place, factor) for place in range(power, power + 4) for factor in (1, 2, 5)):
+    for digits, factor in (
+        (-place, factor) for place in range(power, power + 4) for factor in (1, 2, 5)
+    ):
         step = factor * 10.0**-digits
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         if last - first <= most:
             break
-    ticks = ((number * step, f"{number * step:.{max(0, digits)}f}") for number in range(first, last + 1))
+    ticks = (
+        (number * step, f"{number * step:.{max(0, digits)}f}") for number in range(first, last + 1)
+    )
     return [(place, label.replace("-", "−")) for place, label in ticks]

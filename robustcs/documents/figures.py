@@ -65,7 +65,9 @@ def save_figure(drawing: Drawing, path: str | os.PathLike[str]) -> None:
     elif suffix == ".pdf" or suffix == ".png":
         data = figure_pdf(svg, "pdf" if suffix == ".pdf" else "png")
     else:
-        raise UsageError("bad-figure-format", f"figure {os.fspath(path)}", "end its name in .png, .svg or .pdf")
+        raise UsageError(
+            "bad-figure-format", f"figure {os.fspath(path)}", "end its name in .png, .svg or .pdf"
+        )
     write_bytes(path, data)
 
 
@@ -127,8 +129,19 @@ def draw_picture(figure: Figure | Picture) -> Picture:
     wide = figure.draw()
     with in_column():
         column = figure.draw()
-        narrow = svg_text(column, f"{figure.slug}-column", figure.alt) if column.width <= COLUMN_WIDTH else ""
-    return Picture(figure.slug, figure.caption, figure.alt, svg_text(wide, figure.slug, figure.alt), wide.width, narrow)
+        narrow = (
+            svg_text(column, f"{figure.slug}-column", figure.alt)
+            if column.width <= COLUMN_WIDTH
+            else ""
+        )
+    return Picture(
+        figure.slug,
+        figure.caption,
+        figure.alt,
+        svg_text(wide, figure.slug, figure.alt),
+        wide.width,
+        narrow,
+    )
 
 
 #: Colour on white → colour on a dark page, light enough to stand out from the background.

@@ -52,7 +52,9 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
             _replace(target, data, 0o644 & ~_umask() if mode is None else stat.S_IMODE(mode))
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError) and target.parent.is_dir():
-            raise OutputError(path, f"{target.parent} does not accept new files", "choose another folder") from None
+            raise OutputError(
+                path, f"{target.parent} does not accept new files", "choose another folder"
+            ) from None
         raise not_written(path, error) from None
 
 
@@ -66,7 +68,9 @@ def replace_project(path: str | os.PathLike[str], text: str) -> None:
     refuse_locked(path, "allow writing to it, or delete the marks in an editor")
     try:
         target = Path(os.path.realpath(path))
-        _replace(target, text.encode("utf-8", "surrogateescape"), stat.S_IMODE(os.stat(target).st_mode))
+        _replace(
+            target, text.encode("utf-8", "surrogateescape"), stat.S_IMODE(os.stat(target).st_mode)
+        )
     except OSError as error:
         raise not_written(path, error) from None
 
@@ -87,12 +91,16 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         with temporary(nearest) as trial:
             trial.touch(exist_ok=False)
     except FileNotFoundError:
-        raise OutputError(path, f"{nearest} does not accept new files", "choose another folder") from None
+        raise OutputError(
+            path, f"{nearest} does not accept new files", "choose another folder"
+        ) from None
     except (OSError, ValueError) as error:
         raise not_written(path, error) from None
 
 
-def write_folder(folder: str | os.PathLike[str], files: Mapping[str, str], overwrite: bool = False) -> list[Path]:
+def write_folder(
+    folder: str | os.PathLike[str], files: Mapping[str, str], overwrite: bool = False
+) -> list[Path]:
     """Write ``files`` (name → content) into ``folder``, which is created if needed, and return their paths.
 
     An existing file with the same content is kept, so an interrupted command can be repeated. Raises :class:`UsageError`,
@@ -104,15 +112,26 @@ def write_folder(folder: str | os.PathLike[str], files: Mapping[str, str], overw
         refuse_protected(path)
     taken = [path for path in todo if path.exists()]
     if taken and not overwrite:
-        found = f"{taken[0]} and {len(taken) - 1} more: exist" if len(taken) > 1 else f"{taken[0]}: exists"
-        raise UsageError("file-exists", f"{found} with other content", "name another --folder, or add --overwrite")
+        found = (
+            f"{taken[0]} and {len(taken) - 1} more: exist"
+            if len(taken) > 1
+            else f"{taken[0]}: exists"
+        )
+        raise UsageError(
+            "file-exists",
+            f"{found} with other content",
+            "name another --folder, or add --overwrite",
+        )
     for path, text in todo.items():
         write_text(path, text, make_parents=True)
     return list(paths)
 
 
 def _holds(path: Path, text: str) -> bool:
-    return path.is_file() and sha256(path) == hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return (
+        path.is_file()
+        and sha256(path) == hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    )
 
 
 def _replace(target: Path, data: bytes, mode: int) -> None:

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustcs.documents.drawing import DASHED, Drawing, Panel, letters, page_width, panels_across, room
+from robustcs.documents.drawing import (
+    DASHED,
+    Drawing,
+    Panel,
+    letters,
+    page_width,
+    panels_across,
+    room,
+)
 from robustcs.documents.text import shortened
 from robustcs.wording import system_name
 
@@ -59,7 +67,10 @@ def panel_grid(
     inside = (full - left - RIGHT - between * (across - 1)) / across
     drawing, panels = Drawing(full, height), []
     for line, column in (divmod(number, across) for number in range(count)):
-        x, y = left + column * (inside + between), height - above - (line + 1) * (top + body) - line * axis
+        x, y = (
+            left + column * (inside + between),
+            height - above - (line + 1) * (top + body) - line * axis,
+        )
         panels.append((drawing.panel(x, y, inside, body), column == 0))
     return drawing, panels
 
@@ -70,7 +81,12 @@ def names_and_room(names: Sequence[str], most: int = NAME) -> tuple[list[str], f
     return shown, max(_LEFT, _BESIDE + room(shown))
 
 
-def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean and 95% CI", zero: bool = False) -> Drawing:
+def forest(
+    names: Sequence[str],
+    panels: Sequence[MeanPanel],
+    label: str = "mean and 95% CI",
+    zero: bool = False,
+) -> Drawing:
     """Draw one panel per measure, with the same row for a system in all of them.
 
     ``label`` is printed below each axis; with ``zero``, a line marks 0.

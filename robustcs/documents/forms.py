@@ -23,7 +23,9 @@ def chosen_tables(result: Result, names: Sequence[str]) -> list[str]:
     tables = list(result.tables)
     for name in names:
         if name not in tables:
-            raise UsageError("no-such-table", f"no table is named {name!r}", f"choose from {', '.join(tables)}")
+            raise UsageError(
+                "no-such-table", f"no table is named {name!r}", f"choose from {', '.join(tables)}"
+            )
     return [name for name in tables if not names or name in names]
 
 
@@ -33,13 +35,19 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
     Without names: all blocks, except tables that must be named. A table without a block is shown unformatted.
     """
     if not names:
-        return [*(block for block in blocks if not (isinstance(block, Table) and block.asked)), *collection_tables(result)]
+        return [
+            *(block for block in blocks if not (isinstance(block, Table) and block.asked)),
+            *collection_tables(result),
+        ]
     shown: list[Block] = []
     missing = set(names)
     above: list[Heading | Paragraph] = []
     for block in blocks:
         if isinstance(block, Heading):
-            above = [*(one for one in above if isinstance(one, Heading) and one.level < block.level), block]
+            above = [
+                *(one for one in above if isinstance(one, Heading) and one.level < block.level),
+                block,
+            ]
         elif isinstance(block, Paragraph):
             above.append(block)
         elif isinstance(block, Table) and block.of in names:
@@ -50,11 +58,21 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
             shown += [block] if isinstance(block, Cards) and block.asked else []
             above = [one for one in above if isinstance(one, Heading)]
     for name in (name for name in names if name in missing):
-        shown += collection_tables(result, name) if name in result.by_collection else plain_tables(result, [name])
+        shown += (
+            collection_tables(result, name)
+            if name in result.by_collection
+            else plain_tables(result, [name])
+        )
     return shown
 
 
-def data_of(form: str, command: str, result: Result, inputs: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:
+def data_of(
+    form: str,
+    command: str,
+    result: Result,
+    inputs: Sequence[Mapping[str, Any]],
+    names: Sequence[str] = (),
+) -> str:
     """Return the tables of ``names`` for programs: ``json``, or the first of them as ``csv`` or ``raw-csv``."""
     tables = chosen_tables(result, names)
     if form == "json":
@@ -64,7 +82,13 @@ def data_of(form: str, command: str, result: Result, inputs: Sequence[Mapping[st
     return to_csv(result.table(tables[0]), raw=form == "raw-csv")
 
 
-def text_of(form: str, result: Result, blocks: Sequence[Block], names: Sequence[str] = (), terminal: bool = False) -> str:
+def text_of(
+    form: str,
+    result: Result,
+    blocks: Sequence[Block],
+    names: Sequence[str] = (),
+    terminal: bool = False,
+) -> str:
     """Return the tables of ``names`` for people: ``latex``, ``markdown``, ``html``, or ``table`` (as on a terminal).
 
     ``terminal``: the text is for a terminal, whose width and colours apply.
@@ -84,7 +108,9 @@ def text_of(form: str, result: Result, blocks: Sequence[Block], names: Sequence[
     return _terminal_text(blocks, evaluated.policy_line, evaluated.notes, terminal)
 
 
-def _terminal_text(blocks: Sequence[Block], policy: str, notes: Sequence[str], terminal: bool) -> str:
+def _terminal_text(
+    blocks: Sequence[Block], policy: str, notes: Sequence[str], terminal: bool
+) -> str:
     import io
 
     from rich.console import Console
@@ -94,7 +120,12 @@ def _terminal_text(blocks: Sequence[Block], policy: str, notes: Sequence[str], t
     text = io.StringIO()
     columns = os.environ.get("COLUMNS", "")
     width = None if terminal else int(columns) if columns.isdecimal() and int(columns) else 80
-    console = Console(file=text, force_terminal=terminal, width=width, no_color=not terminal or "NO_COLOR" in os.environ)
+    console = Console(
+        file=text,
+        force_terminal=terminal,
+        width=width,
+        no_color=not terminal or "NO_COLOR" in os.environ,
+    )
     render_terminal(blocks, policy, notes, console)
     return text.getvalue()
 
@@ -134,7 +165,10 @@ def _block(block: Block) -> Iterable[str]:
 
 def _table(table: Table) -> Iterable[str]:
     yield f"**{_text(table.caption)}**"
-    heads = [_text(f"{column.group} · {column.title}" if column.group else column.title) for column in table.columns]
+    heads = [
+        _text(f"{column.group} · {column.title}" if column.group else column.title)
+        for column in table.columns
+    ]
     rules = ["---:" if column.align == "right" else ":---" for column in table.columns]
     rows = [heads, rules, *([_text(cell) for cell in row] for row in table.rows)]
     yield "\n".join("| " + " | ".join(row) + " |" for row in rows)

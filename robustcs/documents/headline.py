@@ -16,7 +16,9 @@ Cut = tuple[str, str]
 def headline_measure(names: Iterable[str]) -> str:
     """Return the first measure that is not binary (P@1, success and em are), else the first."""
     every = list(dict.fromkeys(names))
-    return next((name for name in every if not parse_measure(name, given=True).right_or_wrong), every[0])
+    return next(
+        (name for name in every if not parse_measure(name, given=True).right_or_wrong), every[0]
+    )
 
 
 def headline_cut(cuts: Sequence[Cut]) -> Cut:
@@ -28,14 +30,18 @@ def headline_cut(cuts: Sequence[Cut]) -> Cut:
 
 def headline_of(names: Iterable[str], thresholds: Sequence[Threshold]) -> Cut:
     """Return :func:`headline_cut` of all measures, at all of ``thresholds`` that split their scores differently."""
-    return headline_cut([(name, str(one)) for name in names for one in distinct_thresholds(name, thresholds)])
+    return headline_cut(
+        [(name, str(one)) for name in names for one in distinct_thresholds(name, thresholds)]
+    )
 
 
 def shown_cuts(table: Table) -> list[Cut]:
     """Return the (metric, threshold) pairs of a table, in its order."""
     if isinstance(table, Rows):
         return list(dict.fromkeys((row.metric, row.threshold) for row in table))
-    return list(dict.fromkeys(zip(table["metric"].tolist(), table["threshold"].tolist(), strict=True)))
+    return list(
+        dict.fromkeys(zip(table["metric"].tolist(), table["threshold"].tolist(), strict=True))
+    )
 
 
 def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:

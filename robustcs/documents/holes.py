@@ -26,12 +26,14 @@ def rates_table(result: Result, depth: int) -> list[Table]:
     columns = ["system", "retrieved", "judged", "unjudged", "share", "short", "missing"]
     if any(row.judged_later is not None for row in result.rows("rates")):
         columns.append("judged_later")
-    note = (
-        f"Passages in the top {depth} of {counted(result.evaluated.turns, 'turn')}. Share: unjudged out of retrieved passages."
-    )
+    note = f"Passages in the top {depth} of {counted(result.evaluated.turns, 'turn')}. Share: unjudged out of retrieved passages."
     if depth > 1:
         note += f" Short lists: turns with fewer than {depth} passages."
-    return [result_table(result, "rates", f"How many of the top {depth} passages are unjudged?", columns, note)]
+    return [
+        result_table(
+            result, "rates", f"How many of the top {depth} passages are unjudged?", columns, note
+        )
+    ]
 
 
 def sources_table(result: Result, depth: int) -> list[Table]:
@@ -76,7 +78,9 @@ def expected_columns(tipping: pd.DataFrame | None) -> list[Shown]:
 
 def _held(tipping: pd.DataFrame | None, row: Any) -> str:
     """Return ``0.4 to 3``: the factors between which the order in a row of pairs or drops is the same."""
-    first, second = (row.baseline, row.group) if hasattr(row, "baseline") else (row.first, row.second)
+    first, second = (
+        (row.baseline, row.group) if hasattr(row, "baseline") else (row.first, row.second)
+    )
     found = None if tipping is None else tipping_row(tipping, first, second, row.metric, "order")
     if found is None:
         return "–"
@@ -99,7 +103,13 @@ def drops_table(result: Result) -> list[Table]:
     """Return the table of expected drops and the share due to unjudged passages, if it has rows."""
     if not len(result.tables["drops"]):
         return []
-    columns = ["metric", "group", "baseline", "drop", *expected_columns(result.tables.get("tipping"))]
+    columns = [
+        "metric",
+        "group",
+        "baseline",
+        "drop",
+        *expected_columns(result.tables.get("tipping")),
+    ]
     caption = "How much of each drop is due to unjudged passages?"
     return [result_table(result, "drops", caption, columns, expected_note(result), by="metric")]
 
@@ -108,7 +118,9 @@ def tipping_table(result: Result, rows: pd.DataFrame) -> list[Table]:
     """Return ``rows`` of the table ``tipping``: how wrong the hole model may be before a conclusion changes."""
 
     def factor(end: str) -> Shown:
-        return number(end, group="changes at odds ×"), lambda row: _factor(getattr(row, f"factor_{end}"))
+        return number(end, group="changes at odds ×"), lambda row: _factor(
+            getattr(row, f"factor_{end}")
+        )
 
     cut, every = "", len(result.tables["tipping"])
     if len(rows) < every:
@@ -131,22 +143,36 @@ def tipping_row(
     tipping: pd.DataFrame, first: str, second: str, metric: str, kind: Kind, scope: str = "all"
 ) -> Mapping[str, Any] | None:
     """Return the row of two sides in either order; None where there is none."""
-    rows = tipping[(tipping["metric"] == metric) & (tipping["scope"] == scope) & tipping["conclusion"].map(kind_of).eq(kind)]
-    rows = rows[[{*pair} == {first, second} for pair in zip(rows["first"], rows["second"], strict=True)]]
+    rows = tipping[
+        (tipping["metric"] == metric)
+        & (tipping["scope"] == scope)
+        & tipping["conclusion"].map(kind_of).eq(kind)
+    ]
+    rows = rows[
+        [{*pair} == {first, second} for pair in zip(rows["first"], rows["second"], strict=True)]
+    ]
     return rows.iloc[0].to_dict() if len(rows) else None  # type: ignore[no-any-return]
 
 
-def tipping_sentence(tipping: pd.DataFrame, first: str, second: str, metric: str, significant: bool) -> str:
+def tipping_sentence(
+    tipping: pd.DataFrame, first: str, second: str, metric: str, significant: bool
+) -> str:
     """Return a sentence with the factors at which the conclusion changes; empty if they were not computed.
 
     ``significant``: the difference is significant; otherwise the conclusion is only which side is expected ahead.
     """
     kind: Kind = "differ" if significant else "order"
-    found = [tipping_row(tipping, first, second, metric, kind, scope) for scope in ("all", "unique")]
+    found = [
+        tipping_row(tipping, first, second, metric, kind, scope) for scope in ("all", "unique")
+    ]
     if found[0] is None:
         return ""
     every, alone = ("" if row is None else _unless(row) for row in found)
-    holds = "The difference stays significant" if significant else "The sign of the expected difference holds"
+    holds = (
+        "The difference stays significant"
+        if significant
+        else "The sign of the expected difference holds"
+    )
     holds += f" unless the odds of relevance of unjudged passages are {every} as high as predicted" if every else (
         f" if the odds of relevance of unjudged passages are multiplied by any factor from 1/{LARGEST:.0f} to {LARGEST:.0f}"
     )  # fmt: skip
@@ -156,7 +182,9 @@ def tipping_sentence(tipping: pd.DataFrame, first: str, second: str, metric: str
 def _unless(row: Mapping[str, Any]) -> str:
     """Return ``less than 0.4 times or more than 3 times``; empty if no factor changes the conclusion."""
     ends = (("less", row["factor_below"]), ("more", row["factor_above"]))
-    return " or ".join(f"{word} than {factor:.2g} times" for word, factor in ends if not math.isnan(factor))
+    return " or ".join(
+        f"{word} than {factor:.2g} times" for word, factor in ends if not math.isnan(factor)
+    )
 
 
 def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
@@ -172,7 +200,9 @@ def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
         return said
     share, low, high = (expected[f"hole_share{end}"] for end in ("", "_low", "_high"))
     if math.isnan(share) and expected["holes_high"] - expected["holes_low"] > drop:
-        return f"{said} The measured drop is too small to estimate the share due to unjudged passages."
+        return (
+            f"{said} The measured drop is too small to estimate the share due to unjudged passages."
+        )
     if math.isnan(share):  # the interval of the share contains 0
         return f"{said} This does not show that unjudged passages account for any of the measured drop."
     between = percent_range(low, high)

@@ -19,7 +19,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from robustcs.documents.bins import marks
-from robustcs.documents.document import Block, Card, Column, Document, Figure, Fold, Heading, Paragraph, Picture, Table
+from robustcs.documents.document import (
+    Block,
+    Card,
+    Column,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Paragraph,
+    Picture,
+    Table,
+)
 from robustcs.documents.drawing import FULL_WIDTH, MOST_MARKS
 from robustcs.documents.figures import DARK_COLOURS, draw_picture, link_turns
 from robustcs.documents.text import head_groups, one_line, turn_anchor, unique_anchor, visible
@@ -40,12 +51,21 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def result_page(
-    title: str, result: Result, blocks: Sequence[Block], inputs: Sequence[Mapping[str, Any]], turns: Mapping[str, Any]
+    title: str,
+    result: Result,
+    blocks: Sequence[Block],
+    inputs: Sequence[Mapping[str, Any]],
+    turns: Mapping[str, Any],
 ) -> str:
     """Return the page of a single result; it lists ``inputs`` at its end. ``turns``: as in :class:`Document`."""
-    files = tuple((str(entry["role"]), f"{os.path.basename(entry['path'])} · {entry['rows']} rows") for entry in inputs)
+    files = tuple(
+        (str(entry["role"]), f"{os.path.basename(entry['path'])} · {entry['rows']} rows")
+        for entry in inputs
+    )
     evaluated = result.evaluated
-    return render_html(Document(title, tuple(blocks), evaluated.policy_line, evaluated.notes, files, turns=turns))
+    return render_html(
+        Document(title, tuple(blocks), evaluated.policy_line, evaluated.notes, files, turns=turns)
+    )
 
 
 def render_html(document: Document) -> str:
@@ -92,14 +112,21 @@ def notebook_html(blocks: Iterable[Block], evaluated: Evaluated) -> str:
     """Return tables and figures as an HTML fragment without style, script or links, ending with the policy."""
     page = _Page(Document("", tuple(blocks), evaluated.policy_line, evaluated.notes), styled=False)
     show = _templates().get_template("blocks.html.j2").module.show  # type: ignore[attr-defined]
-    closing = (Markup("<p><small>{}</small></p>").format(one_line(text)) for text in (*evaluated.notes, evaluated.policy_line))
+    closing = (
+        Markup("<p><small>{}</small></p>").format(one_line(text))
+        for text in (*evaluated.notes, evaluated.policy_line)
+    )
     return "\n".join([*(show(page.entry(block)) for block in page.document.blocks), *closing])  # type: ignore[arg-type]
 
 
 @cache
 def _templates() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters |= {"line": one_line, "visible": visible}
     return environment
@@ -152,7 +179,11 @@ def _visible(value: Any) -> Any:
         return visible(value)
     if isinstance(value, list | tuple):
         return list(map(_visible, value))
-    return {key: _visible(entry) for key, entry in value.items()} if isinstance(value, Mapping) else value
+    return (
+        {key: _visible(entry) for key, entry in value.items()}
+        if isinstance(value, Mapping)
+        else value
+    )
 
 
 class _Page:
@@ -164,7 +195,17 @@ class _Page:
 
     def __init__(self, document: Document, styled: bool = True):
         self.styled = styled
-        taken = {"content", "contents", "notes", "policy", "provenance", "card", "help", "data", "review"}
+        taken = {
+            "content",
+            "contents",
+            "notes",
+            "policy",
+            "provenance",
+            "card",
+            "help",
+            "data",
+            "review",
+        }
         self.take = partial(unique_anchor, taken=taken)  # ids are unique in a page
         self.document = document
         self.headings: dict[str, str] = {}
@@ -187,13 +228,23 @@ class _Page:
             return {"kind": "heading", "id": known or self.take(block.text), "block": block}
         if isinstance(block, Fold):
             name = self.take(block.title)
-            return {"kind": "fold", "id": name, "block": block, "blocks": list(map(self.entry, block.blocks))}
+            return {
+                "kind": "fold",
+                "id": name,
+                "block": block,
+                "blocks": list(map(self.entry, block.blocks)),
+            }
         name = self.take(block.slug)
         if isinstance(block, Table):
             return {"id": name, "block": block, **self._table(name, block)}
         if isinstance(block, Figure | Picture):
             return {"id": name, "block": block, **self._figure(replace(block, slug=name))}
-        return {"kind": "cards", "id": name, "block": block, "cards": [self._card(name, card) for card in block.cards]}
+        return {
+            "kind": "cards",
+            "id": name,
+            "block": block,
+            "cards": [self._card(name, card) for card in block.cards],
+        }
 
     def _card(self, name: str, card: Card) -> dict[str, Any]:
         return {
@@ -217,7 +268,9 @@ class _Page:
                 for index, column in enumerate(block.columns)
             ],
             # cells of columns headed "turn" link to their turn
-            "links": [self.anchors if column.title.lower() == "turn" else {} for column in block.columns],
+            "links": [
+                self.anchors if column.title.lower() == "turn" else {} for column in block.columns
+            ],
             "anchors": self.rows if turns else [],
             "rows": block.rows[:FIRST_TURNS] if turns else block.rows,
         }
@@ -225,8 +278,16 @@ class _Page:
     def _figure(self, block: Figure | Picture) -> dict[str, Any]:
         drawn = draw_picture(block)
         titles = self.titles if drawn.svg.count("<a ") <= MOST_MARKS else {}
-        wide, column = (Markup(link_turns(svg, titles)) for svg in (drawn.svg, drawn.column if self.styled else ""))
-        return {"kind": "figure", "svg": wide, "column": column, "small": drawn.width < FULL_WIDTH / 2}
+        wide, column = (
+            Markup(link_turns(svg, titles))
+            for svg in (drawn.svg, drawn.column if self.styled else "")
+        )
+        return {
+            "kind": "figure",
+            "svg": wide,
+            "column": column,
+            "small": drawn.width < FULL_WIDTH / 2,
+        }
 
 
 def _point_title(turn: Mapping[str, Any]) -> str:
@@ -237,7 +298,9 @@ def _point_title(turn: Mapping[str, Any]) -> str:
 
 def _pieces(card: Card) -> list[tuple[str, list[int], str]]:
     """Return the marked text in pieces between the ends of layers: (piece, numbers of its layers from 1, their names)."""
-    ends = {0, len(card.marked)} | {end for _, spans in card.layers for span in spans for end in span}
+    ends = {0, len(card.marked)} | {
+        end for _, spans in card.layers for span in spans for end in span
+    }
     pieces = []
     for start, end in pairwise(sorted(ends)):
         over = [
@@ -245,7 +308,13 @@ def _pieces(card: Card) -> list[tuple[str, list[int], str]]:
             for number, (name, spans) in enumerate(card.layers, 1)
             if any(first <= start and end <= last for first, last in spans)
         ]
-        pieces.append((card.marked[start:end], [number for number, _ in over], ", ".join(name for _, name in over)))
+        pieces.append(
+            (
+                card.marked[start:end],
+                [number for number, _ in over],
+                ", ".join(name for _, name in over),
+            )
+        )
     return pieces
 
 
@@ -269,9 +338,15 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
     if len(cuts) == 1:
         measure, shown = cuts[0]["measure"], cuts[0]["formulations"]
     columns = [Column("turn", "left"), *(Column(names[place], "left") for place in texts)]
-    columns += [Column(names[cut["formulations"][-2]] if several else "bin", "left", cut["label"]) for cut in cuts]
     columns += [
-        Column(turns["systems"][place], group=cuts[0]["label"] if cuts else turns["measures"][measure]) for place in shown
+        Column(names[cut["formulations"][-2]] if several else "bin", "left", cut["label"])
+        for cut in cuts
+    ]
+    columns += [
+        Column(
+            turns["systems"][place], group=cuts[0]["label"] if cuts else turns["measures"][measure]
+        )
+        for place in shown
     ]
     rows = [
         (
@@ -281,15 +356,25 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
         )
         for turn in turns["turns"]
     ]  # fmt: skip
-    note = "Bin: whether the answers to Original, QR and Human are correct (✓) or wrong (×). Empty: not scored." if cuts else ""
+    note = (
+        "Bin: whether the answers to Original, QR and Human are correct (✓) or wrong (×). Empty: not scored."
+        if cuts
+        else ""
+    )
     if len(scored) > MOST_SYSTEMS:
         note += f" The first {MOST_SYSTEMS} of {len(scored)} systems; the card of a turn has all."
     if turns["left_out"]:
         note += f" The CSV and JSON files contain {counted(turns['left_out'], 'further turn')}."
-    return Table(TURNS, f"All {counted(len(rows), 'turn')}", tuple(columns), tuple(rows), note.strip())
+    return Table(
+        TURNS, f"All {counted(len(rows), 'turn')}", tuple(columns), tuple(rows), note.strip()
+    )
 
 
 def _scored(turns: Mapping[str, Any]) -> list[int]:
     """Return the indices of the systems with a score on any turn."""
     values = [turn["scores"][turns["headline"]] for turn in turns["turns"]]
-    return [place for place in range(len(turns["systems"])) if any(scores[place] is not None for scores in values)]
+    return [
+        place
+        for place in range(len(turns["systems"]))
+        if any(scores[place] is not None for scores in values)
+    ]

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from robustcs.documents.document import Block, Column, Heading, Paragraph, Table
-from robustcs.documents.text import anchor, breakable, column_batches, head_groups, one_line, widened
+from robustcs.documents.text import (
+    anchor,
+    breakable,
+    column_batches,
+    head_groups,
+    one_line,
+    widened,
+)
 
 #: Signs that are commands of the mathematical mode, without their backslash.
 _SIGNS = {
@@ -36,11 +43,16 @@ _SPECIAL = {
     "…": r"\dots{}",
     "−": r"\ensuremath{-}",
     # symbols for control characters, which few fonts have
-    **{chr(0x2400 + code): rf"\ensuremath{{\langle}}U+{code:04X}\ensuremath{{\rangle}}" for code in range(0x20)},
+    **{
+        chr(0x2400 + code): rf"\ensuremath{{\langle}}U+{code:04X}\ensuremath{{\rangle}}"
+        for code in range(0x20)
+    },
 }
 _CHARACTERS = re.compile("|".join(map(re.escape, _SPECIAL)))
 #: Letters and marks beyond ASCII that pdflatex supports without packages.
-_LATIN = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŁłŒœŠšŽžČčŘřŚśĆćŃńŻżŹźĞğŐőŰűĚěŮů“”‘’"
+_LATIN = (
+    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŁłŒœŠšŽžČčŘřŚśĆćŃńŻżŹźĞğŐőŰűĚěŮů“”‘’"
+)
 _OTHER = re.compile(f"[^\x00-\x7f{_LATIN}{re.escape(''.join(_SPECIAL))}]+")
 #: Shows its argument with lualatex and xelatex; pdflatex would stop with an error at such characters.
 _OTHER_SCRIPT = (
@@ -89,11 +101,16 @@ def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()
 def _table(table: Table, closing: Sequence[str]) -> str:
     """Return the table with the largest font at which it fits a column, else the page, else in parts."""
     natural = [_width(table, index) for index in range(len(table.columns))]
-    least = [min(width, _LEAST_PARAGRAPH) if _is_long(table, index) else width for index, width in enumerate(natural)]
+    least = [
+        min(width, _LEAST_PARAGRAPH) if _is_long(table, index) else width
+        for index, width in enumerate(natural)
+    ]
     for environment, size in product(_WIDTHS, _SIZES):
         gap, scale = _SIZES[size]
         room, gutter = _WIDTHS[environment] / scale, 2 * gap / scale
-        parts = column_batches(table.columns, widened(table.columns, least, _letters, gutter), gutter, room)
+        parts = column_batches(
+            table.columns, widened(table.columns, least, _letters, gutter), gutter, room
+        )
         if len(parts) == 1:
             break
     widths = widened(table.columns, natural, _letters, gutter)
@@ -104,7 +121,9 @@ def _table(table: Table, closing: Sequence[str]) -> str:
         rf"\centering{size}\setlength{{\tabcolsep}}{{{gap:g}pt}}",
         rf"\caption{{{_text(table.caption)}}}",
         rf"\label{{tab:{anchor(table.slug)}}}",
-        "\n\\par\\medskip\n".join(_tabular(table.part(part), folds) for part, folds in zip(parts, folded, strict=True)),
+        "\n\\par\\medskip\n".join(
+            _tabular(table.part(part), folds) for part, folds in zip(parts, folded, strict=True)
+        ),
         rf"\tablenote{{{notes}}}",
         rf"\end{{{environment}}}",
     ]
@@ -113,12 +132,16 @@ def _table(table: Table, closing: Sequence[str]) -> str:
 
 
 def _is_long(table: Table, index: int) -> bool:
-    return table.columns[index].align == "left" and any(len(row[index]) > _LONG_CELL for row in table.rows)
+    return table.columns[index].align == "left" and any(
+        len(row[index]) > _LONG_CELL for row in table.rows
+    )
 
 
 def _width(table: Table, index: int) -> float:
     """Return the width at ten points of a column's cells and of its head, which may have two lines."""
-    return max(map(_letters, (*_lines(table, index), *(one_line(row[index]) for row in table.rows))))
+    return max(
+        map(_letters, (*_lines(table, index), *(one_line(row[index]) for row in table.rows)))
+    )
 
 
 def _letters(text: str) -> float:
@@ -129,7 +152,9 @@ def _lines(table: Table, index: int) -> tuple[str, ...]:
     """Return the lines of a head: two if it is wider than the cells."""
     title = one_line(table.columns[index].title)
     words = title.split()
-    if len(words) < 2 or _letters(title) <= max((_letters(one_line(row[index])) for row in table.rows), default=0.0):
+    if len(words) < 2 or _letters(title) <= max(
+        (_letters(one_line(row[index])) for row in table.rows), default=0.0
+    ):
         return (title,)
     cuts = [(" ".join(words[:cut]), " ".join(words[cut:])) for cut in range(1, len(words))]
     return min(cuts, key=lambda parts: max(map(_letters, parts)))
@@ -138,7 +163,10 @@ def _lines(table: Table, index: int) -> tuple[str, ...]:
 def _tabular(table: Table, folds: bool) -> str:
     """Return the table without its caption; with ``folds``, it has the full width, and long texts fold."""
     folded = [folds and _is_long(table, index) for index in range(len(table.columns))]
-    kinds = [_FOLDED if folds else column.align[0] for column, folds in zip(table.columns, folded, strict=True)]
+    kinds = [
+        _FOLDED if folds else column.align[0]
+        for column, folds in zip(table.columns, folded, strict=True)
+    ]
     name, width = ("tabularx", r"{\linewidth}") if any(folded) else ("tabular", "")
     lines = [
         rf"\begin{{{name}}}{width}{{@{{}}{''.join(kinds)}@{{}}}}",
@@ -150,14 +178,21 @@ def _tabular(table: Table, folds: bool) -> str:
     for number, row in enumerate(table.rows):
         if number and number in table.rules:
             lines.append(r"\midrule")
-        cells = (_text(cell, _SHORT_WORD if folds else _LONG_CELL) for cell, folds in zip(row, folded, strict=True))
+        cells = (
+            _text(cell, _SHORT_WORD if folds else _LONG_CELL)
+            for cell, folds in zip(row, folded, strict=True)
+        )
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", rf"\end{{{name}}}"])
 
 
 def _head(table: Table, index: int) -> str:
     lines = [_text(line) for line in _lines(table, index)]
-    return lines[0] if len(lines) == 1 else rf"\shortstack[{table.columns[index].align[0]}]{{{lines[0]}\\{lines[1]}}}"
+    return (
+        lines[0]
+        if len(lines) == 1
+        else rf"\shortstack[{table.columns[index].align[0]}]{{{lines[0]}\\{lines[1]}}}"
+    )
 
 
 def _groups(columns: Sequence[Column]) -> list[str]:

@@ -35,7 +35,9 @@ def sheet_csv(rows: Iterable[tuple[str, str, str, str, str]]) -> str:
     for turn, source, source_text, manual, raw in rows:
         places[turn] = places.get(turn, 0) + 1
         blank = [""] * len(SHEET_CRITERIA)
-        cells.append((turn, manual, raw, f"{turn} #{places[turn]}", source, source_text, "", *blank))
+        cells.append(
+            (turn, manual, raw, f"{turn} #{places[turn]}", source, source_text, "", *blank)
+        )
     return _csv([*COLUMNS, *_SHEET, *SHEET_CRITERIA], cells)
 
 
@@ -51,7 +53,9 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
-def files_of_testsets(sets: pd.DataFrame, conversations: Conversations | None = None) -> dict[str, str]:
+def files_of_testsets(
+    sets: pd.DataFrame, conversations: Conversations | None = None
+) -> dict[str, str]:
     """Return file name → content, for every set i of the table ``sets`` of a ``ParaphraseSets`` result.
 
     ``manual_i.tsv``, ``raw_i.tsv``

@@ -6,7 +6,16 @@ import json
 import os
 from typing import Any
 
-from robustcs.documents.document import Cards, Document, Figure, Fold, Heading, Paragraph, Picture, Table
+from robustcs.documents.document import (
+    Cards,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Paragraph,
+    Picture,
+    Table,
+)
 from robustcs.documents.figures import draw_picture, link_turns, typeset
 from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
 
@@ -33,13 +42,18 @@ def render_pdf(document: Document) -> bytes:
     epoch, opening = os.environ.get("SOURCE_DATE_EPOCH", ""), document.opening
     first = opening and {
         "what": _line(opening.what),
-        "verdicts": [{name: _line(getattr(verdict, name)) for name in _VERDICT} for verdict in opening.verdicts],
+        "verdicts": [
+            {name: _line(getattr(verdict, name)) for name in _VERDICT}
+            for verdict in opening.verdicts
+        ],
         "blocks": list(map(_block, opening.blocks)),
     }
     data: dict[str, Any] = {
         "title": _line(document.title),
         "opening": first,
-        "blocks": [_block(block) for block in document.blocks if not isinstance(block, Fold | Cards)],
+        "blocks": [
+            _block(block) for block in document.blocks if not isinstance(block, Fold | Cards)
+        ],
         "appendix": _appendix(document),
         "notes": [_line(note) for note in document.notes],
         "policy": _line(document.policy),
@@ -70,16 +84,30 @@ def _block(block: Heading | Paragraph | Table | Figure | Picture) -> dict[str, A
     if isinstance(block, Paragraph):
         return {"kind": "paragraph", "text": _text(block.text)}
     if isinstance(block, Table):
-        return {"kind": "table", "caption": _line(block.caption), "note": _line(block.note), "parts": _parts(block)}
+        return {
+            "kind": "table",
+            "caption": _line(block.caption),
+            "note": _line(block.note),
+            "parts": _parts(block),
+        }
     drawn = draw_picture(block)
     caption, alt = _line(drawn.caption), one_line(drawn.alt)
-    return {"kind": "figure", "svg": link_turns(drawn.svg, {}), "alt": alt, "caption": caption, "width": drawn.width}
+    return {
+        "kind": "figure",
+        "svg": link_turns(drawn.svg, {}),
+        "alt": alt,
+        "caption": caption,
+        "width": drawn.width,
+    }
 
 
 def _parts(table: Table) -> list[dict[str, Any]]:
     """Return the table at the largest font size at which it fits; if none does, split at the smallest."""
     titles = [max(map(len, one_line(column.title).split()), default=0) for column in table.columns]
-    cells = [max((len(one_line(row[index])) for row in table.rows), default=0) for index in range(len(titles))]
+    cells = [
+        max((len(one_line(row[index])) for row in table.rows), default=0)
+        for index in range(len(titles))
+    ]
     least = [max(title, min(cell, _LONG_CELL)) for title, cell in zip(titles, cells, strict=True)]
     for size in _SIZES:
         batches = column_batches(table.columns, least, _GUTTER, _TEXT_WIDTH / (_CHARACTER * size))

@@ -26,7 +26,13 @@ def estimate_column(field: Field) -> Field:
 
 
 def slices_table(
-    result: Result, rows: pd.DataFrame, caption: str, field: Field, note: str, slug: str, mean: str = "means"
+    result: Result,
+    rows: pd.DataFrame,
+    caption: str,
+    field: Field,
+    note: str,
+    slug: str,
+    mean: str = "means",
 ) -> Table:
     """Return all slicings of one system as one table; ``field`` is the estimate, a column of ``rows``.
 
@@ -40,7 +46,10 @@ def slices_table(
     )  # fmt: skip
     compared = int(rows["comparisons"].max()) if len(rows) else 0
     unit = result.evaluated.unit
-    told = [(f"{row.slicing}: {row.slice}", row.note if row.units >= LEAST_UNITS else "") for row in shown.itertuples()]
+    told = [
+        (f"{row.slicing}: {row.slice}", row.note if row.units >= LEAST_UNITS else "")
+        for row in shown.itertuples()
+    ]
     said = (
         f"{note} No interval: fewer than {LEAST_UNITS} {unit}s. − rest: minus the {mean} of"
         f" the other turns. Its interval and p are for one comparison, by exchanging the scores of whole {unit}s; p adj.: max-T"
@@ -50,7 +59,9 @@ def slices_table(
         (text("Slice"), lambda row: f"{row.slicing}: {row.slice}"), "turns", estimate_column(field.rounded(3)),
         rest, "p_corrected",
     ]  # fmt: skip
-    return result_table(result, "slices", caption, columns, said.strip(), rows=shown, by="slicing", slug=slug)
+    return result_table(
+        result, "slices", caption, columns, said.strip(), rows=shown, by="slicing", slug=slug
+    )
 
 
 def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame, str]:
@@ -66,10 +77,17 @@ def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame
         parts.append(part)
     shown = pd.concat(parts) if parts else rows
     left = len(rows) - len(shown)
-    return shown, f" {counted(left, 'slice')} in between are not shown: CSV and JSON have all." if left else ""
+    return (
+        shown,
+        f" {counted(left, 'slice')} in between are not shown: CSV and JSON have all."
+        if left
+        else "",
+    )
 
 
-def found_table(result: Result, rows: pd.DataFrame, caption: str, system: Shown | None, note: str, tried: int) -> Table:
+def found_table(
+    result: Result, rows: pd.DataFrame, caption: str, system: Shown | None, note: str, tried: int
+) -> Table:
     """Return the table of found slices, without those that repeat most turns of an earlier one.
 
     ``system``: the column with the name of the system. If no slice was found, the table says so.
@@ -77,11 +95,32 @@ def found_table(result: Result, rows: pd.DataFrame, caption: str, system: Shown 
     unit = result.evaluated.unit
     searched = f"exchanging the scores of whole {unit}s"
     if not len(rows):
-        said, nothing = f"{counted(tried, 'rule')} tried; p by {searched}.", [(f"no rule reaches p ≤ {ALPHA:g}",)]
-        return result_table(result, "found_slices", caption, ready(text("Turns with")), said, rows=nothing, slug="found-slices")
+        said, nothing = (
+            f"{counted(tried, 'rule')} tried; p by {searched}.",
+            [(f"no rule reaches p ≤ {ALPHA:g}",)],
+        )
+        return result_table(
+            result,
+            "found_slices",
+            caption,
+            ready(text("Turns with")),
+            said,
+            rows=nothing,
+            slug="found-slices",
+        )
     shown = rows[rows["like"] == ""]
     named, rest = ([], ["rest"]) if system is None else ([system], [])
-    columns: list[Shown] = [*named, "rule", "turns", "units", "value", *rest, "difference", "at_most", "p"]
+    columns: list[Shown] = [
+        *named,
+        "rule",
+        "turns",
+        "units",
+        "value",
+        *rest,
+        "difference",
+        "at_most",
+        "p",
+    ]
     again = len(rows) - len(shown)
     said = (
         f"{note} Units: {unit}s with such a turn. 95% upper limit: of the true difference, one-sided; it and p"
@@ -90,4 +129,6 @@ def found_table(result: Result, rows: pd.DataFrame, caption: str, system: Shown 
     )
     if again:
         said += f" {counted(again, 'further rule')} with mostly the same turns: see CSV or JSON."
-    return result_table(result, "found_slices", caption, columns, said.strip(), rows=shown, slug="found-slices")
+    return result_table(
+        result, "found_slices", caption, columns, said.strip(), rows=shown, slug="found-slices"
+    )

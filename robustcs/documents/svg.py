@@ -32,8 +32,16 @@ def svg_text(drawing: Drawing, name: str, alt: str) -> str:
     so several figures fit into one page. There are no style attributes, since a strict Content-Security-Policy forbids them.
     ``alt`` is for screen readers.
     """
-    body = "".join(part for panel in (*drawing.panels, drawing.page) for part in _panel(panel, 72 * drawing.height))
-    width, height, described = _number(72 * drawing.width), _number(72 * drawing.height), f"{anchor(name)}.desc"
+    body = "".join(
+        part
+        for panel in (*drawing.panels, drawing.page)
+        for part in _panel(panel, 72 * drawing.height)
+    )
+    width, height, described = (
+        _number(72 * drawing.width),
+        _number(72 * drawing.height),
+        f"{anchor(name)}.desc",
+    )
     role = "group" if "<a " in body else "img"  # links inside an image cannot be reached
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
@@ -44,7 +52,12 @@ def svg_text(drawing: Drawing, name: str, alt: str) -> str:
 
 
 def _panel(panel: Panel, height: float) -> Iterator[str]:
-    left, bottom, wide, high = 72 * panel.left, height - 72 * panel.bottom, 72 * panel.width, 72 * panel.height
+    left, bottom, wide, high = (
+        72 * panel.left,
+        height - 72 * panel.bottom,
+        72 * panel.width,
+        72 * panel.height,
+    )
 
     def data(point: Point) -> Point:
         return left + wide * panel.share("x", point[0]), bottom - high * panel.share("y", point[1])
@@ -60,7 +73,11 @@ def _mark(mark: Lines | Dots | Area | Words, place: Place) -> str:
         return _words(mark, place(mark.at))
     if isinstance(mark, Lines):
         look = f'fill="none"{_stroke(mark.colour, mark.width, mark.alpha)}'
-        look += f' stroke-dasharray="{" ".join(_number(dash * mark.width) for dash in mark.dashes)}"' if mark.dashes else ""
+        look += (
+            f' stroke-dasharray="{" ".join(_number(dash * mark.width) for dash in mark.dashes)}"'
+            if mark.dashes
+            else ""
+        )
         path = "".join(_path([place(point) for point in path]) for path in mark.paths)
         return f'<path d="{path}" {look}/>' if path else ""
     edge = _stroke(mark.edge, mark.edge_width) if mark.edge else ""
@@ -68,7 +85,10 @@ def _mark(mark: Lines | Dots | Area | Words, place: Place) -> str:
     if isinstance(mark, Area):
         path = _path([place(point) for point in mark.points])
         return f'<path d="{path}z" {look}/>' if path else ""
-    dots = [_dot(place(point), size, mark.shape) for point, size in zip(mark.points, mark.sizes, strict=True)]
+    dots = [
+        _dot(place(point), size, mark.shape)
+        for point, size in zip(mark.points, mark.sizes, strict=True)
+    ]
     return f"<g {look}>{_linked(dots, mark.anchors)}</g>" if any(dots) else ""
 
 
@@ -76,7 +96,9 @@ def _linked(shapes: Sequence[str], anchors: Sequence[str]) -> str:
     """Return the shapes, each as a link to its turn if it has one."""
     if not any(anchors):
         return "".join(shapes)
-    return "".join(f'<a href="#{to}">{shape}</a>' for shape, to in zip(shapes, anchors, strict=True) if shape)
+    return "".join(
+        f'<a href="#{to}">{shape}</a>' for shape, to in zip(shapes, anchors, strict=True) if shape
+    )
 
 
 def _path(points: Sequence[Point]) -> str:
@@ -91,7 +113,9 @@ def _dot(at: Point, size: float, shape: str) -> str:
         return ""
     if shape == "o":
         return f'<circle cx="{_number(at[0])}" cy="{_number(at[1])}" r="{_number(size / 2)}"/>'
-    return f'<path d="{_path([(at[0] + x * size, at[1] + y * size) for x, y in _CORNERS[shape]])}z"/>'
+    return (
+        f'<path d="{_path([(at[0] + x * size, at[1] + y * size) for x, y in _CORNERS[shape]])}z"/>'
+    )
 
 
 def _words(words: Words, at: Point) -> str:
@@ -101,7 +125,11 @@ def _words(words: Words, at: Point) -> str:
     look += f' fill="{words.colour}"' if words.colour != INK else ""
     look += f' text-anchor="{words.align}"' if words.align != "start" else ""
     look += ' font-weight="bold"' if words.bold else ""
-    look += f' transform="rotate({_number(-words.angle)} {_number(x)} {_number(y)})"' if words.angle else ""
+    look += (
+        f' transform="rotate({_number(-words.angle)} {_number(x)} {_number(y)})"'
+        if words.angle
+        else ""
+    )
     first = y + (_BASELINE[words.above] - (len(lines) - 1) / 2 * _LINE) * words.size
     return "".join(
         f'<text x="{_number(x)}" y="{_number(first + number * _LINE * words.size)}"{look}>{escape(line, False)}</text>'

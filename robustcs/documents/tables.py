@@ -58,8 +58,12 @@ def _plain(field: Field, value: Any) -> str:
 _FORMS: Mapping[str, Callable[[Field, Any], str]] = {
     "share": lambda field, value: words.percent(float(value)),
     "points": lambda field, value: words.points(float(value)),
-    "score": lambda field, value: words.number(float(value), 4 if field.digits is None else field.digits),
-    "difference": lambda field, value: words.signed(float(value), 4 if field.digits is None else field.digits),
+    "score": lambda field, value: words.number(
+        float(value), 4 if field.digits is None else field.digits
+    ),
+    "difference": lambda field, value: words.signed(
+        float(value), 4 if field.digits is None else field.digits
+    ),
     "p": lambda field, value: words.p_value(float(value)),
     "measure": lambda field, value: words.measure_label(str(value)),
 }
@@ -71,7 +75,9 @@ def _missing(value: Any) -> bool:
 
 def head(field: Field) -> Column:
     """Return the head of a column: texts are left-aligned, numbers right-aligned."""
-    return Column(field.header or field.name, "left" if field.kind == "text" else "right", field.group)
+    return Column(
+        field.header or field.name, "left" if field.kind == "text" else "right", field.group
+    )
 
 
 #: A shown column: the name of a declared column, a field with another header, or a field and a function from a row to its
@@ -115,7 +121,9 @@ def result_table(
         How to see more of it at the terminal.
     """
     rows = result.rows(name) if rows is None else rows
-    lines: list[Any] = list(rows) if isinstance(rows, Sequence) else list(rows.itertuples(index=False))
+    lines: list[Any] = (
+        list(rows) if isinstance(rows, Sequence) else list(rows.itertuples(index=False))
+    )
     if most is not None and len(lines) > most:
         note, lines = f"The first {most:,} of {len(lines):,} rows. {note}".strip(), lines[:most]
     if by:
@@ -125,14 +133,25 @@ def result_table(
     cells = tuple(
         # a role is the key of a file in the project, and a cause is an error, not the name of a system
         tuple(
-            system_name(make(line)) if field.kind == "text" and field.name not in ("role", "cause") else make(line)
+            system_name(make(line))
+            if field.kind == "text" and field.name not in ("role", "cause")
+            else make(line)
             for field, make in shown
         )
         for line in lines
     )
     changes = rules_between([getattr(line, by) for line in lines] if by else [])
     heads = tuple(head(field) for field, _ in shown)
-    return Table(slug or name, caption, heads, cells, note, frozenset(changes.union(rules)), of=name, hint=hint)
+    return Table(
+        slug or name,
+        caption,
+        heads,
+        cells,
+        note,
+        frozenset(changes.union(rules)),
+        of=name,
+        hint=hint,
+    )
 
 
 def _shown(result: Result, name: str, column: Shown) -> tuple[Field, Callable[[Any], str]]:
@@ -176,13 +195,27 @@ def wide_table(
     """
     spec = result.spec(name)
     frame = result.tables[name] if rows is None else rows
-    frame = frame.sort_values(by, key=lambda column: pd.factorize(column)[0], kind="stable") if by else frame
-    heads = heads if heads is not None else {key: system_name(str(key)) for key in dict.fromkeys(frame[across])}
-    keys, fields = ([spec.field(one) if isinstance(one, str) else one for one in some] for some in (index, values))
+    frame = (
+        frame.sort_values(by, key=lambda column: pd.factorize(column)[0], kind="stable")
+        if by
+        else frame
+    )
+    heads = (
+        heads
+        if heads is not None
+        else {key: system_name(str(key)) for key in dict.fromkeys(frame[across])}
+    )
+    keys, fields = (
+        [spec.field(one) if isinstance(one, str) else one for one in some]
+        for some in (index, values)
+    )
     group = group or ("with 95% CI" if fields[0].limits else "")
     columns, lines, marks = list(keys), [], []
     for title in heads.values():
-        columns += [one.called(*((title, group) if len(fields) == 1 else (one.header or one.name, title))) for one in fields]
+        columns += [
+            one.called(*((title, group) if len(fields) == 1 else (one.header or one.name, title)))
+            for one in fields
+        ]
     for _, part in frame.groupby([field.name for field in keys], sort=False):
         found = {getattr(line, across): line for line in part.itertuples(index=False)}
         first = next(iter(found.values()))
@@ -190,7 +223,15 @@ def wide_table(
         lines.append((*(cell(one, first) for one in keys), *shown))
         marks.append(getattr(first, by) if by else None)
     return result_table(
-        result, name, caption, ready(*columns), note, rows=lines, rules=rules_between(marks), slug=slug, hint=hint
+        result,
+        name,
+        caption,
+        ready(*columns),
+        note,
+        rows=lines,
+        rules=rules_between(marks),
+        slug=slug,
+        hint=hint,
     )
 
 
@@ -199,7 +240,9 @@ def notes_of(rows: pd.DataFrame) -> str:
     return words.noted(("", note) for note in rows["note"])
 
 
-def group_columns(result: Result, name: str, group: str, lines: Mapping[Any, Any], *columns: Shown) -> list[Shown]:
+def group_columns(
+    result: Result, name: str, group: str, lines: Mapping[Any, Any], *columns: Shown
+) -> list[Shown]:
     """Return columns under one head of a pivoted table; each row is a key of ``lines``, the rows with the values."""
     shown = [_shown(result, name, column) for column in columns]
     return [
@@ -214,16 +257,25 @@ def collection_tables(result: Result, name: str = "") -> list[Table]:
     if not every:
         return []
     asked = bool(name)
-    name = name or next((name for name, rows in every.items() if len(rows) <= _SHORT), next(iter(every)))
+    name = name or next(
+        (name for name, rows in every.items() if len(rows) <= _SHORT), next(iter(every))
+    )
     declared = _declared(result.spec(name.removesuffix("_by_collection")), every[name])
     fields: list[Shown] = [field for field in declared if field.name != "note"]
-    if "metric" in every[name] and not every[name]["metric"].map(is_averaged).all():  # a total is not a mean
+    if (
+        "metric" in every[name] and not every[name]["metric"].map(is_averaged).all()
+    ):  # a total is not a mean
         fields = [
-            replace(one, header="value") if isinstance(one, Field) and one.header.startswith("mean") else one for one in fields
+            replace(one, header="value")
+            if isinstance(one, Field) and one.header.startswith("mean")
+            else one
+            for one in fields
         ]
     others = "" if asked else ", ".join(other for other in every if other != name)
     note = f"--table NAME shows another: {others}." if others else ""
-    return [result_table(result, name, "Each collection separately", fields, by="collection", hint=note)]
+    return [
+        result_table(result, name, "Each collection separately", fields, by="collection", hint=note)
+    ]
 
 
 def plain_tables(result: Result, names: Iterable[str]) -> list[Table | Paragraph]:
@@ -232,7 +284,9 @@ def plain_tables(result: Result, names: Iterable[str]) -> list[Table | Paragraph
     for name in names:
         spec, frame = result.spec(name), result.tables[name]
         rows = [SimpleNamespace(**row) for row in frame.to_dict("records")]
-        table = result_table(result, name, spec.says.partition(".")[0], _declared(spec, frame), rows=rows)
+        table = result_table(
+            result, name, spec.says.partition(".")[0], _declared(spec, frame), rows=rows
+        )
         shown.append(table if rows else Paragraph(f"Table {name} has no rows."))
     return shown
 
@@ -241,7 +295,9 @@ def _declared(spec: TableSpec, frame: pd.DataFrame) -> list[Field]:
     """Return all columns of ``frame``, with intervals in the cells of their estimates."""
     known = {field.name: field for field in spec.fields}
     limits = {limit for field in spec.fields for limit in field.limits}
-    fields = [known.get(name, Field(name, spec.more or "text")) for name in frame if name not in limits]
+    fields = [
+        known.get(name, Field(name, spec.more or "text")) for name in frame if name not in limits
+    ]
     return [one.called(one.header or _in_words(one), one.group) for one in fields]
 
 

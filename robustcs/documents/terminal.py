@@ -21,7 +21,9 @@ Align: TypeAlias = Literal["left", "center", "right"]
 _LAYOUTS = ((2, 16), (1, 16), (1, 8))
 
 
-def render_terminal(blocks: Iterable[Block], policy: str, notes: Sequence[str], console: Console) -> None:
+def render_terminal(
+    blocks: Iterable[Block], policy: str, notes: Sequence[str], console: Console
+) -> None:
     """Print ``blocks``, the notes and the policy line.
 
     Tables fit ``console.width``: long texts fold, numbers never do, and columns move closer. A table that is still too wide is
@@ -30,7 +32,10 @@ def render_terminal(blocks: Iterable[Block], policy: str, notes: Sequence[str], 
     """
     for block in blocks:
         if isinstance(block, Heading):
-            _print(console, Text(one_line(block.text), "bold underline" if block.level == 1 else "bold"))
+            _print(
+                console,
+                Text(one_line(block.text), "bold underline" if block.level == 1 else "bold"),
+            )
         elif isinstance(block, Paragraph):
             _print(console, Text(visible(block.text)))
         elif isinstance(block, Table):
@@ -64,8 +69,13 @@ def _cards(block: Cards, console: Console) -> None:
 def _table(table: Table, console: Console) -> None:
     _print(console, Text(one_line(table.caption), "bold"))
     columns = tuple(replace(column, title=one_line(column.title)) for column in table.columns)
-    table = replace(table, columns=columns, rows=tuple(tuple(map(one_line, row)) for row in table.rows))
-    natural = [max(map(cell_len, (column.title, *(row[index] for row in table.rows)))) for index, column in enumerate(columns)]
+    table = replace(
+        table, columns=columns, rows=tuple(tuple(map(one_line, row)) for row in table.rows)
+    )
+    natural = [
+        max(map(cell_len, (column.title, *(row[index] for row in table.rows))))
+        for index, column in enumerate(columns)
+    ]
     for gutter, narrowest in _LAYOUTS:
         wide = widened(columns, natural, cell_len, gutter)
         least = [_least(table, index, natural[index], narrowest) for index in range(len(columns))]
@@ -74,7 +84,12 @@ def _table(table: Table, console: Console) -> None:
         if len(batches) == 1:
             break
     for batch in batches:
-        widths = _fit([wide[index] for index in batch], [least[index] for index in batch], gutter, console.width)
+        widths = _fit(
+            [wide[index] for index in batch],
+            [least[index] for index in batch],
+            gutter,
+            console.width,
+        )
         _grid(table.part(batch), widths, gutter, console)
     if table.note or table.hint:
         _print(console, Text(one_line(f"{table.note} {table.hint}"), "dim"))
@@ -85,14 +100,25 @@ def _least(table: Table, index: int, natural: int, narrowest: int) -> float:
     title = _longest_word(table.columns[index].title)
     if table.columns[index].align == "left":
         return min(natural, max(narrowest, title))
-    return max([title, *(cell_len(part) for row in table.rows for part in _interval_below(row[index]).split("\n"))])
+    return max(
+        [
+            title,
+            *(
+                cell_len(part)
+                for row in table.rows
+                for part in _interval_below(row[index]).split("\n")
+            ),
+        ]
+    )
 
 
 def _fit(natural: list[float], least: list[float], gutter: int, available: int) -> list[int]:
     """Return widths between ``least`` and ``natural`` if they fit; the widest column shrinks first."""
     widths = [int(width) for width in natural]
     while sum(widths) + gutter * (len(widths) - 1) > available:
-        index = max(range(len(widths)), key=lambda index: (widths[index] > least[index], widths[index]))
+        index = max(
+            range(len(widths)), key=lambda index: (widths[index] > least[index], widths[index])
+        )
         if widths[index] <= least[index]:
             break
         widths[index] -= 1
@@ -110,8 +136,17 @@ def _grid(table: Table, widths: list[int], gutter: int, console: Console) -> Non
     if groups := head_groups(table.columns):  # each is centred over its columns, above a rule
         rest = iter(widths)
         spans = [sum(islice(rest, span)) + gutter * (span - 1) for _, span in groups]
-        _row([one_line(group) for group, _ in groups], "bold", ["center"] * len(groups), spans, gutter, console)
-        rules = ["─" * width if group else "" for (group, _), width in zip(groups, spans, strict=True)]
+        _row(
+            [one_line(group) for group, _ in groups],
+            "bold",
+            ["center"] * len(groups),
+            spans,
+            gutter,
+            console,
+        )
+        rules = [
+            "─" * width if group else "" for (group, _), width in zip(groups, spans, strict=True)
+        ]
         _row(rules, "dim", ["left"] * len(groups), spans, gutter, console)
     _row([column.title for column in table.columns], "bold", aligns, widths, gutter, console)
     console.print(rule)
@@ -123,7 +158,12 @@ def _grid(table: Table, widths: list[int], gutter: int, console: Console) -> Non
 
 
 def _row(
-    cells: Sequence[str], style: str, aligns: Sequence[Align], widths: Sequence[int], gutter: int, console: Console
+    cells: Sequence[str],
+    style: str,
+    aligns: Sequence[Align],
+    widths: Sequence[int],
+    gutter: int,
+    console: Console,
 ) -> None:
     """Print the lines of one row; cells of heads, which are bold, are aligned at their last line."""
     folded = [_folded(cell, width, console) for cell, width in zip(cells, widths, strict=True)]

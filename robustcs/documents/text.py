@@ -70,7 +70,11 @@ def panel_titles(titles: Sequence[str], most: int) -> list[str]:
     the figure names it.
     """
     parts = [title.partition(", ") for title in titles]
-    if any(len(one_line(title)) > most for title in titles) and len({head for head, _, _ in parts}) == 1 and len(parts) > 1:
+    if (
+        any(len(one_line(title)) > most for title in titles)
+        and len({head for head, _, _ in parts}) == 1
+        and len(parts) > 1
+    ):
         titles = [rest or head for head, _, rest in parts]
     return [shortened(title, most) for title in titles]
 
@@ -90,7 +94,11 @@ def anchor(text: str) -> str:
 def unique_anchor(text: str, taken: set[str]) -> str:
     """Return :func:`anchor` of a text, with a number if it is in ``taken``, and add it there."""
     name = anchor(text)
-    found = next(one for one in chain([name], (f"{name}-{number}" for number in count(2))) if one not in taken)
+    found = next(
+        one
+        for one in chain([name], (f"{name}-{number}" for number in count(2)))
+        if one not in taken
+    )
     taken.add(found)
     return found
 
@@ -107,11 +115,16 @@ def turn_anchor(turn: str) -> str:
 
 def head_groups(columns: Sequence[Column]) -> list[tuple[str, int]]:
     """Return the shared heads above all column titles as (group or ``""``, number of columns); nothing if there are none."""
-    groups = [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
+    groups = [
+        (group, len(list(members)))
+        for group, members in groupby(columns, key=lambda column: column.group)
+    ]
     return groups if any(group for group, _ in groups) else []
 
 
-def widened(columns: Sequence[Column], widths: Sequence[float], need: Callable[[str], float], gutter: float) -> list[float]:
+def widened(
+    columns: Sequence[Column], widths: Sequence[float], need: Callable[[str], float], gutter: float
+) -> list[float]:
     """Return ``widths``, increased so that each shared head, whose width is ``need``, fits above its columns."""
     wide, start = list(widths), 0
     for group, span in head_groups(columns):
@@ -122,7 +135,9 @@ def widened(columns: Sequence[Column], widths: Sequence[float], need: Callable[[
     return wide
 
 
-def column_batches(columns: Sequence[Column], widths: Sequence[float], gutter: float, available: float) -> list[list[int]]:
+def column_batches(
+    columns: Sequence[Column], widths: Sequence[float], gutter: float, available: float
+) -> list[list[int]]:
     """Split a table that is wider than ``available``; return the column indices of each part.
 
     Every part starts with the leading left-aligned columns (the row names), up to half of the width, followed by the further

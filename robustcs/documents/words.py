@@ -65,7 +65,11 @@ def system_in_words(name: str, evaluated: Evaluated, then: str = "") -> str:
 
 def few_answers(names: Iterable[str], evaluated: Evaluated) -> str:
     """Return ``x answers 1 of 70 turns`` if some of these systems answer less than half of the turns, else an empty text."""
-    few = [f"{system_name(name)} answers {evaluated.few[name]}" for name in dict.fromkeys(names) if name in evaluated.few]
+    few = [
+        f"{system_name(name)} answers {evaluated.few[name]}"
+        for name in dict.fromkeys(names)
+        if name in evaluated.few
+    ]
     return f"{listed(few)} of {counted(evaluated.turns, 'turn')}" if few else ""
 
 
@@ -98,7 +102,9 @@ def points_interval(low: float, high: float) -> str:
     """Return the interval of such a difference: ``−3 to +22``."""
     if math.isnan(low):
         return "–"
-    return " to ".join(signed(100 * limit, 0) if abs(limit) >= 0.005 else "0" for limit in (low, high))
+    return " to ".join(
+        signed(100 * limit, 0) if abs(limit) >= 0.005 else "0" for limit in (low, high)
+    )
 
 
 def noted(notes: Iterable[tuple[str, str]]) -> str:
@@ -113,14 +119,22 @@ def noted(notes: Iterable[tuple[str, str]]) -> str:
         every[label] = None
         note = re.sub(r"^unstable: only \d+", f"unstable: fewer than {STABLE_UNITS}", note)
         note = re.sub(r"accounts for \d+% of the spread", "accounts for most of the spread", note)
-        unstable, _, rest = note.partition("; ") if note.startswith("unstable: ") else ("", "", note)
+        unstable, _, rest = (
+            note.partition("; ") if note.startswith("unstable: ") else ("", "", note)
+        )
         for part in filter(None, (unstable, rest)):
             of.setdefault(part, {})[label] = None
     said = []
     for part, labels in of.items():
-        which = "" if labels.keys() == every.keys() else f" ({'; '.join([*labels][:5])}{and_more(len(labels), 5)})"
+        which = (
+            ""
+            if labels.keys() == every.keys()
+            else f" ({'; '.join([*labels][:5])}{and_more(len(labels), 5)})"
+        )
         # a name such as t5 keeps its letter
-        said.append(f" {part[0].upper() + part[1:] if part.split()[0].rstrip(':,').isalpha() else part}{which}.")
+        said.append(
+            f" {part[0].upper() + part[1:] if part.split()[0].rstrip(':,').isalpha() else part}{which}."
+        )
     return "".join(said)
 
 
@@ -143,7 +157,9 @@ def p_equals(p: float) -> str:
 def with_interval(row: Mapping[str, Any], value: str, digits: int = 3) -> str:
     """Return ``0.123 (95% CI 0.100 to 0.140)`` for a row with ci_low and ci_high."""
     low, high = plain(row["ci_low"], digits), plain(row["ci_high"], digits)
-    return plain(row[value], digits) + ("" if math.isnan(row["ci_low"]) else f" (95% CI {low} to {high})")
+    return plain(row[value], digits) + (
+        "" if math.isnan(row["ci_low"]) else f" (95% CI {low} to {high})"
+    )
 
 
 def plain(value: float, digits: int = 3) -> str:

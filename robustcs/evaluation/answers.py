@@ -58,11 +58,16 @@ def exact_match(predicted: str, golds: Sequence[str]) -> float:
     return _best(predicted, golds, lambda own, gold: float(own == gold))
 
 
-def _best(predicted: str, golds: Sequence[str], score: Callable[[list[str], list[str]], float]) -> float:
+def _best(
+    predicted: str, golds: Sequence[str], score: Callable[[list[str], list[str]], float]
+) -> float:
     """Return the highest score of the tokens of the prediction and of a gold answer."""
     tokens = answer_tokens(predicted)
     return max(
-        float(predicted == gold) if CANNOT_ANSWER in (predicted, gold) else score(tokens, answer_tokens(gold)) for gold in golds
+        float(predicted == gold)
+        if CANNOT_ANSWER in (predicted, gold)
+        else score(tokens, answer_tokens(gold))
+        for gold in golds
     )
 
 
@@ -72,7 +77,9 @@ def _f1(own: list[str], gold: list[str]) -> float:
     return 2 * sum((Counter(own) & Counter(gold)).values()) / (len(own) + len(gold))
 
 
-def answer_scores(predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]]) -> tuple[TurnScores, Unmatched]:
+def answer_scores(
+    predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]]
+) -> tuple[TurnScores, Unmatched]:
     """Return the scores of every gold turn, and the numbers of turns that only one side has.
 
     The turns are in natural order, and the measures are ``f1`` and ``em``, in [0, 1]. A turn without a prediction scores 0 in
@@ -80,7 +87,12 @@ def answer_scores(predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]
     """
     turns = sorted(gold, key=turn_sort_key)
     scores = {
-        name: np.array([score(predicted[turn], gold[turn]) if turn in predicted else 0.0 for turn in turns], dtype=np.float64)
+        name: np.array(
+            [score(predicted[turn], gold[turn]) if turn in predicted else 0.0 for turn in turns],
+            dtype=np.float64,
+        )
         for name, score in (("f1", answer_f1), ("em", exact_match))
     }
-    return TurnScores(turns, scores), Unmatched(len(gold.keys() - predicted.keys()), len(predicted.keys() - gold.keys()))
+    return TurnScores(turns, scores), Unmatched(
+        len(gold.keys() - predicted.keys()), len(predicted.keys() - gold.keys())
+    )

@@ -22,7 +22,8 @@ BINS = ("000", "100", "010", "110", "001", "101", "011", "111")
 BINS_WITHOUT_ORIGINAL = ("-00", "-10", "-01", "-11")
 #: Cause of the error: qa if Human is wrong; qr if Human is correct and QR wrong; else correct (section 3 of the paper).
 CAUSE_OF_BIN = {
-    bin_: "qa" if bin_[2] == "0" else "qr" if bin_[1] == "0" else "correct" for bin_ in (*BINS, *BINS_WITHOUT_ORIGINAL)
+    bin_: "qa" if bin_[2] == "0" else "qr" if bin_[1] == "0" else "correct"
+    for bin_ in (*BINS, *BINS_WITHOUT_ORIGINAL)
 }
 CAUSES = ("qa", "qr", "correct")
 
@@ -48,15 +49,23 @@ class Formulations:
 
     def __post_init__(self) -> None:
         if not self.rewriters:
-            raise UsageError("no-rewriter", "no scores of a rewriter are given", "add them with --qr")
+            raise UsageError(
+                "no-rewriter", "no scores of a rewriter are given", "add them with --qr"
+            )
         for scores in self.every:
             if scores.turns != self.human.turns or list(scores) != list(self.human):
-                raise ValueError("the three formulations must be scored on the same turns by the same measures")
+                raise ValueError(
+                    "the three formulations must be scored on the same turns by the same measures"
+                )
 
     @property
     def every(self) -> tuple[TurnScores, ...]:
         """The scores of all formulations: Original if known, the rewriters, and Human."""
-        return (*(() if self.original is None else (self.original,)), *self.rewriters.values(), self.human)
+        return (
+            *(() if self.original is None else (self.original,)),
+            *self.rewriters.values(),
+            self.human,
+        )
 
     @property
     def bins(self) -> tuple[str, ...]:
@@ -75,7 +84,11 @@ class Formulations:
 
     def graded(self) -> Formulations:
         """Return the measures with values other than 0 and 1, if any: thresholds make no difference for the others."""
-        graded = [name for name in self.measures if not all(np.isin(one[name], (0.0, 1.0)).all() for one in self.every)]
+        graded = [
+            name
+            for name in self.measures
+            if not all(np.isin(one[name], (0.0, 1.0)).all() for one in self.every)
+        ]
         if not graded:
             return self
         rewriters = {name: scores.only(graded) for name, scores in self.rewriters.items()}
@@ -108,16 +121,22 @@ class Binned:
     places: Codes
 
     @classmethod
-    def of(cls, scores: Formulations, thresholds: Sequence[Threshold], distinct: bool = True) -> Binned:
+    def of(
+        cls, scores: Formulations, thresholds: Sequence[Threshold], distinct: bool = True
+    ) -> Binned:
         """Return the bins at every one of ``thresholds``; if ``distinct``, only at those that differ for the measure."""
         cuts, places = [], []
         original = () if scores.original is None else (scores.original,)
         for rewriter, frame in scores.rewriters.items():
             for metric in scores.measures:
-                for threshold in distinct_thresholds(metric, thresholds) if distinct else thresholds:
+                for threshold in (
+                    distinct_thresholds(metric, thresholds) if distinct else thresholds
+                ):
                     cuts.append(Cut(rewriter, metric, str(threshold)))
                     # in the order of the bins, each formulation changes half as often as the one before
-                    right = [threshold.holds(one[metric]) for one in (*original, frame, scores.human)]
+                    right = [
+                        threshold.holds(one[metric]) for one in (*original, frame, scores.human)
+                    ]
                     places.append(sum(2**place * own for place, own in enumerate(right)))
         return cls(cuts, scores.bins, np.array(places))
 
@@ -129,7 +148,10 @@ class Binned:
     @property
     def right(self) -> dict[str, Mask]:
         """Formulation → bool[B]: the bins in which it is correct; Original only if known."""
-        marks = {role: np.array([bin_[place] for bin_ in self.bins]) for place, role in enumerate(("original", "qr", "human"))}
+        marks = {
+            role: np.array([bin_[place] for bin_ in self.bins])
+            for place, role in enumerate(("original", "qr", "human"))
+        }
         return {role: own == "1" for role, own in marks.items() if "-" not in own}
 
     @property
@@ -146,7 +168,10 @@ class Binned:
         """Return float64[C, B, K]: the same for every sampling unit."""
         chosen = slice(None) if turns is None else np.asarray(turns)
         size = len(self.bins) * units.count
-        found = [np.bincount((own * units.count + units.codes)[chosen], minlength=size) for own in self.places]
+        found = [
+            np.bincount((own * units.count + units.codes)[chosen], minlength=size)
+            for own in self.places
+        ]
         return np.array(found, dtype=np.float64).reshape(len(found), len(self.bins), units.count)
 
     def crossed(self, **columns: Sequence[object]) -> pd.DataFrame:
@@ -163,7 +188,10 @@ class Binned:
 
         Columns: rewriter, turn, metric, threshold, original (nan if unknown), qr, human, bin, cause.
         """
-        bins, causes = np.array(self.bins), np.array([CAUSE_OF_BIN[bin_] for bin_ in self.bins], dtype=object)
+        bins, causes = (
+            np.array(self.bins),
+            np.array([CAUSE_OF_BIN[bin_] for bin_ in self.bins], dtype=object),
+        )
         return pd.concat(
             [
                 pd.DataFrame({

@@ -29,7 +29,15 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.extremes import BOUNDED, LARGEST, OF_RUN, Asked, Case, Side, lowest_precision
+from robustcs.evaluation.extremes import (
+    BOUNDED,
+    LARGEST,
+    OF_RUN,
+    Asked,
+    Case,
+    Side,
+    lowest_precision,
+)
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_weights, top_of
@@ -85,7 +93,9 @@ class RunPairs:
     elsewhere: Codes
 
 
-def run_pairs(runs: Sequence[GradeMatrix], passages: Sequence[Codes], pool: Codes | None = None) -> Iterator[RunPairs]:
+def run_pairs(
+    runs: Sequence[GradeMatrix], passages: Sequence[Codes], pool: Codes | None = None
+) -> Iterator[RunPairs]:
     """Yield all pairs of runs, those of the first run first, in parts to limit memory.
 
     ``passages`` number the unjudged passages of each matrix, in the order of ``np.nonzero(grades == UNJUDGED)``: equal
@@ -93,12 +103,18 @@ def run_pairs(runs: Sequence[GradeMatrix], passages: Sequence[Codes], pool: Code
     under analysis retrieves; without it, only those of a pair count.
     """
     turns = len(runs[0].turns) if runs else 0
-    starts = np.concatenate(([0], np.cumsum([len(numbers) for numbers in passages], dtype=np.int64)))
+    starts = np.concatenate(
+        ([0], np.cumsum([len(numbers) for numbers in passages], dtype=np.int64))
+    )
     places = [np.nonzero(run.grades == UNJUDGED) for run in runs]
     rows = [place[0] for place in places]
     ranks = [place[1].astype(np.int32) for place in places]
     # index of a passage among those of the first run
-    place_of = np.full(1 + max((int(numbers.max(initial=-1)) for numbers in passages), default=-1), -1, dtype=np.int32)
+    place_of = np.full(
+        1 + max((int(numbers.max(initial=-1)) for numbers in passages), default=-1),
+        -1,
+        dtype=np.int32,
+    )
     for first in range(len(runs) - 1):
         own = len(passages[first])
         place_of[passages[first]] = np.arange(own, dtype=np.int32)
@@ -113,7 +129,12 @@ def run_pairs(runs: Sequence[GradeMatrix], passages: Sequence[Codes], pool: Code
             its_pair, its_place = np.nonzero(alone)
             first_ranks = np.full(len(place), NOT_RETRIEVED, dtype=np.int32)
             first_ranks[shared] = ranks[first][place[shared]]
-            found = np.concatenate([pair * turns + np.concatenate(rows[begin:end]), its_pair * turns + rows[first][its_place]])
+            found = np.concatenate(
+                [
+                    pair * turns + np.concatenate(rows[begin:end]),
+                    its_pair * turns + rows[first][its_place],
+                ]
+            )
             order = np.argsort(found, kind="stable")
             count = np.bincount(found, minlength=(end - begin) * turns)
             yield RunPairs(
@@ -122,8 +143,12 @@ def run_pairs(runs: Sequence[GradeMatrix], passages: Sequence[Codes], pool: Code
                 second=np.arange(begin, end),
                 rows=found[order],
                 first_ranks=np.concatenate([first_ranks, ranks[first][its_place]])[order],
-                second_ranks=np.concatenate([*ranks[begin:end], np.full(len(its_place), NOT_RETRIEVED, np.int32)])[order],
-                elsewhere=np.zeros_like(count) if pool is None else np.tile(pool, end - begin) - count,
+                second_ranks=np.concatenate(
+                    [*ranks[begin:end], np.full(len(its_place), NOT_RETRIEVED, np.int32)]
+                )[order],
+                elsewhere=np.zeros_like(count)
+                if pool is None
+                else np.tile(pool, end - begin) - count,
             )
         place_of[passages[first]] = -1
 
@@ -135,7 +160,12 @@ class PairMeasure:
     """
 
     def __init__(
-        self, runs: Sequence[GradeMatrix], measure: Measure, policy: EvaluationPolicy, max_grade: int, scope: Scope = "cutoff"
+        self,
+        runs: Sequence[GradeMatrix],
+        measure: Measure,
+        policy: EvaluationPolicy,
+        max_grade: int,
+        scope: Scope = "cutoff",
     ):
         if measure.family not in BOUNDED:
             raise ValueError(f"no bounds for {measure}")
@@ -187,7 +217,9 @@ class PairMeasure:
         order = np.argsort(rows, kind="stable")
         sides = []
         for run, ranks in ((pairs.first, pairs.first_ranks), (pairs.second, pairs.second_ranks)):
-            of_passages = np.append(weights[np.minimum(ranks[graded], depth)], np.zeros(int(elsewhere.sum())))
+            of_passages = np.append(
+                weights[np.minimum(ranks[graded], depth)], np.zeros(int(elsewhere.sum()))
+            )
             sides.append(Side(self.scores[run].ravel(), self.more[run].ravel(), of_passages[order]))
         turns = np.tile(np.arange(len(self.asked.judged)), len(pairs.first))
         return Case(self.asked, turns, sides[0], sides[1], rows[order]).ends()
@@ -200,7 +232,9 @@ class PairMeasure:
         """
         by_pair = counts.reshape(len(pairs.first), -1)
         first, second = (
-            np.concatenate([self._ends(run, own) for run, own in zip(side, by_pair, strict=True)], axis=1)
+            np.concatenate(
+                [self._ends(run, own) for run, own in zip(side, by_pair, strict=True)], axis=1
+            )
             for side in (pairs.first, pairs.second)
         )
         return first[0] - second[1], first[1] - second[0]
@@ -215,15 +249,25 @@ class PairMeasure:
             return np.stack([score, score])
         low = np.empty_like(score)
         for number, block in enumerate(self.runs[run].blocks(_TURNS)):
-            part, top = slice(number * _TURNS, (number + 1) * _TURNS), top_of(block, self.measure, self.policy)
+            part, top = (
+                slice(number * _TURNS, (number + 1) * _TURNS),
+                top_of(block, self.measure, self.policy),
+            )
             low[part] = lowest_precision(top, graded[part] - (top.grades == UNJUDGED).sum(axis=1))
         low = np.where((graded > 0) & (low < score - ROUNDING), np.maximum(low, 0.0), score)
-        return np.stack([low, np.where((graded > 0) & (high > score + ROUNDING), np.minimum(high, 1.0), score)])
+        return np.stack(
+            [low, np.where((graded > 0) & (high > score + ROUNDING), np.minimum(high, 1.0), score)]
+        )
 
     def means(self, pairs: RunPairs) -> Scores:
         """Return float64[3, P]: mean low, difference and high of every pair."""
         found = self.bounds(pairs)
-        return np.stack([part.reshape(len(pairs.first), -1).mean(axis=1) for part in (found.low, found.score, found.high)])
+        return np.stack(
+            [
+                part.reshape(len(pairs.first), -1).mean(axis=1)
+                for part in (found.low, found.score, found.high)
+            ]
+        )
 
 
 def measure_bounds(
@@ -251,7 +295,9 @@ def measure_bounds(
     nothing = replace(matrix, grades=matrix.grades[:, :0])
     lacks = np.full(len(ranks), NOT_RETRIEVED, dtype=np.int32)
     zero = np.zeros(1, dtype=np.int64)
-    pair = RunPairs([matrix, nothing], zero, zero + 1, rows, ranks.astype(np.int32), lacks, pool - inside)
+    pair = RunPairs(
+        [matrix, nothing], zero, zero + 1, rows, ranks.astype(np.int32), lacks, pool - inside
+    )
     found = PairMeasure(pair.runs, measure, policy, max_grade, "pool").bounds(pair)
     return replace(found, low=np.minimum(np.maximum(found.low, 0.0), found.score))
 

@@ -58,7 +58,9 @@ def question_lists(run: Run, policy: EvaluationPolicy) -> QuestionLists:
     """
     keys = -run.scores if policy.order == "score" or run.ranks is None else run.ranks
     rows: dict[str, list[tuple[float, str]]] = {}
-    for turn, key, question in zip(run.turn_codes.tolist(), keys.tolist(), run.ids.texts(), strict=True):
+    for turn, key, question in zip(
+        run.turn_codes.tolist(), keys.tolist(), run.ids.texts(), strict=True
+    ):
         rows.setdefault(run.turns[turn], []).append((key, question))
     lists: dict[str, list[str]] = {}
     tied = 0
@@ -128,12 +130,19 @@ def baselines(performance: QuestionScores) -> dict[str, UnitScores]:
     if all(NO_QUESTION in values for units in performance.values() for values in units.values()):
         found["no"] = _pick(performance, lambda values: values[NO_QUESTION])
     found["worst"] = _pick(performance, worst)
-    found["best"] = _pick(performance, lambda values: values[BEST] if BEST in values else max(values.values()))
+    found["best"] = _pick(
+        performance, lambda values: values[BEST] if BEST in values else max(values.values())
+    )
     return found
 
 
-def _pick(performance: QuestionScores, choose: Callable[[Mapping[str, float]], float]) -> UnitScores:
-    return {measure: {unit: choose(values) for unit, values in units.items()} for measure, units in performance.items()}
+def _pick(
+    performance: QuestionScores, choose: Callable[[Mapping[str, float]], float]
+) -> UnitScores:
+    return {
+        measure: {unit: choose(values) for unit, values in units.items()}
+        for measure, units in performance.items()
+    }
 
 
 def document_measure(name: str) -> Measure:
@@ -164,7 +173,9 @@ def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> 
     order = np.argsort(qrels.turn_codes, kind="stable")
     bounds = np.searchsorted(qrels.turn_codes[order], np.arange(len(qrels.turns) + 1))
     asked = [(turn, *turn.rpartition("_")[::2]) for turn in ranking.turns]
-    asked = [(turn, facet, question) for turn, facet, question in asked if facet in code_of and question]
+    asked = [
+        (turn, facet, question) for turn, facet, question in asked if facet in code_of and question
+    ]
     if not asked:
         raise UsageError(
             "no-common-facets", f"no id of {ranking.name} consists of a judged facet and a question, such as F0010_Q00697",
@@ -195,7 +206,9 @@ def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> 
 def confusion(true: npt.ArrayLike, predicted: npt.ArrayLike) -> Codes:
     """Return int64[4, 5]: numbers of topics by true label (row) and predicted label (column 0: no prediction; 1 to 4)."""
     table = np.zeros((len(NEEDS), len(NEEDS) + 1), dtype=np.int64)
-    np.add.at(table, (np.asarray(true, dtype=np.int64) - 1, np.asarray(predicted, dtype=np.int64)), 1)
+    np.add.at(
+        table, (np.asarray(true, dtype=np.int64) - 1, np.asarray(predicted, dtype=np.int64)), 1
+    )
     return table
 
 
@@ -216,4 +229,7 @@ def weighted_scores(table: np.ndarray) -> Floats:
     prediction counts as wrong.
     """
     support = table.sum(axis=-1)
-    return np.stack([quotient((scores * support).sum(-1), support.sum(-1)) for scores in label_scores(table)], axis=-1)
+    return np.stack(
+        [quotient((scores * support).sum(-1), support.sum(-1)) for scores in label_scores(table)],
+        axis=-1,
+    )

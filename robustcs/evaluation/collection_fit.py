@@ -80,9 +80,13 @@ def some_rankings(ranking: Ranking) -> tuple[dict[str, list[str]], set[str]]:
     """Return the top :data:`DEPTH` of every turn, and all passages of :data:`_TURNS` turns."""
     step = max(1, len(ranking.turns) // _TURNS)
     lengths = (ranking.starts[1:] - ranking.starts[:-1]).tolist()
-    chosen = [(start, length) for start, length in zip(ranking.starts.tolist(), lengths, strict=False)][::step][:_TURNS]
+    chosen = [
+        (start, length) for start, length in zip(ranking.starts.tolist(), lengths, strict=False)
+    ][::step][:_TURNS]
     whole = {
-        name for start, length in chosen for name in ranking.ids.take(ranking.document_codes[start : start + length]).texts()
+        name
+        for start, length in chosen
+        for name in ranking.ids.take(ranking.document_codes[start : start + length]).texts()
     }
     return dict(ranking.by_turn(DEPTH)), whole
 

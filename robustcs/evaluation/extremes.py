@@ -38,7 +38,9 @@ class Asked:
     @cached_property
     def heights(self) -> dict[int, int]:
         """The positive grades that occur, ascending → their distance from the previous one (or 0)."""
-        grades = sorted({grade for grade in (*np.unique(self.judged).tolist(), self.max_grade) if grade > 0})
+        grades = sorted(
+            {grade for grade in (*np.unique(self.judged).tolist(), self.max_grade) if grade > 0}
+        )
         return {grade: grade - before for grade, before in zip(grades, [0, *grades], strict=False)}
 
     @cached_property
@@ -88,7 +90,11 @@ class Case(NamedTuple):
         for start in range(0, len(self.turns), size):
             part = slice(start, start + size)
             inside = slice(*np.searchsorted(self.rows, (start, start + size)))
-            first, second, rows = self.first.take(part, inside), self.second.take(part, inside), self.rows[inside] - start
+            first, second, rows = (
+                self.first.take(part, inside),
+                self.second.take(part, inside),
+                self.rows[inside] - start,
+            )
             low[part] = -largest(Case(self.asked, self.turns[part], second, first, rows))
             high[part] = largest(Case(self.asked, self.turns[part], first, second, rows))
         return low, high
@@ -105,7 +111,9 @@ class Case(NamedTuple):
 
     def per_row(self, values: np.ndarray) -> Scores:
         """Return the sums over the passages of each row."""
-        return np.asarray(np.bincount(self.rows, weights=values, minlength=len(self.turns)), dtype=np.float64)
+        return np.asarray(
+            np.bincount(self.rows, weights=values, minlength=len(self.turns)), dtype=np.float64
+        )
 
 
 def _total(case: Case) -> Scores:
@@ -186,7 +194,9 @@ def _ndcg(case: Case) -> Scores:
             values = values[climbing]
             choice = np.zeros_like(rows)
             if values.shape[1] > 1:
-                choice = np.argmax(height * reached[climbing] - high[climbing, None] * values, axis=1)
+                choice = np.argmax(
+                    height * reached[climbing] - high[climbing, None] * values, axis=1
+                )
                 numerator = numerator + height * reached[climbing, choice]
             denominator += values[rows, choice]
         better = quotient(numerator, denominator)
@@ -216,7 +226,9 @@ def _places(rows: Codes) -> Codes:
 
 def from_zero(values: np.ndarray) -> np.ndarray:
     """Return cumulative sums along the rows, starting with 0: the value after 0, 1, 2, … ranks."""
-    return np.concatenate((np.zeros((len(values), 1), dtype=np.int64), np.cumsum(values, axis=1)), axis=1)
+    return np.concatenate(
+        (np.zeros((len(values), 1), dtype=np.int64), np.cumsum(values, axis=1)), axis=1
+    )
 
 
 #: Family → the function that returns the largest difference of every row; other families have no exact one.
@@ -249,9 +261,13 @@ def highest_precision(top: Top) -> Scores:
 def lowest_precision(top: Top, below: Codes) -> Scores:
     """Return the lower bound; ``below`` (int64[T]): number of graded passages outside the cutoff."""
     unjudged, above = top.grades == UNJUDGED, np.cumsum(top.hits, axis=1, dtype=np.int64)
-    added = np.where(unjudged, (above + 1) / top.ranks + _sum_after((top.hits | unjudged) / top.ranks), 0.0)
+    added = np.where(
+        unjudged, (above + 1) / top.ranks + _sum_after((top.hits | unjudged) / top.ranks), 0.0
+    )
     sums = _precisions(top, above) + from_zero(added[:, ::-1])
-    return np.asarray(quotient(sums, (top.relevant + below)[:, None] + from_zero(unjudged[:, ::-1])).min(axis=1))
+    return np.asarray(
+        quotient(sums, (top.relevant + below)[:, None] + from_zero(unjudged[:, ::-1])).min(axis=1)
+    )
 
 
 def _precisions(top: Top, above: Codes) -> Scores:

@@ -26,7 +26,11 @@ def parse_cell(name: str) -> Cell:
     """Return wording and ranker of ``WORDING/RANKER``. Raises :class:`UsageError` for any other name."""
     wording, slash, ranker = name.partition("/")
     if not (slash and wording.strip() and ranker.strip()) or "/" in ranker:
-        raise UsageError("bad-cell", f"the cell {name!r} is not of the form WORDING/RANKER", "write a name such as t5/bm25")
+        raise UsageError(
+            "bad-cell",
+            f"the cell {name!r} is not of the form WORDING/RANKER",
+            "write a name such as t5/bm25",
+        )
     return wording.strip(), ranker.strip()
 
 
@@ -49,12 +53,20 @@ class Grid:
     @cached_property
     def places(self) -> dict[Cell, tuple[int, int]]:
         """Present cell → its position."""
-        return {(one, other): (self.wordings.index(one), self.rankers.index(other)) for one, other in self.cells}
+        return {
+            (one, other): (self.wordings.index(one), self.rankers.index(other))
+            for one, other in self.cells
+        }
 
     @cached_property
     def missing(self) -> list[Cell]:
         """The missing cells."""
-        return [(one, other) for one in self.wordings for other in self.rankers if (one, other) not in self.places]
+        return [
+            (one, other)
+            for one in self.wordings
+            for other in self.rankers
+            if (one, other) not in self.places
+        ]
 
     def cube(self, scores: Mapping[Cell, npt.ArrayLike]) -> Floats:
         """Return float64[T, W, R] from the scores of each present cell, float[T]; nan in missing cells."""
@@ -75,15 +87,28 @@ class Grid:
         swapped = few is self.wordings
 
         def full(some: Sequence[str]) -> tuple[str, ...]:
-            return tuple(one for one in many if all(((other, one) if swapped else (one, other)) in there for other in some))
+            return tuple(
+                one
+                for one in many
+                if all(((other, one) if swapped else (one, other)) in there for other in some)
+            )
 
         if len(few) <= _ALL_SUBGRIDS:
             subsets = [some for size in range(len(few), 1, -1) for some in combinations(few, size)]
         else:
-            of = {one: tuple(other for other in few if ((other, one) if swapped else (one, other)) in there) for one in many}
+            of = {
+                one: tuple(
+                    other for other in few if ((other, one) if swapped else (one, other)) in there
+                )
+                for one in many
+            }
             subsets = [some for some in dict.fromkeys(of.values()) if len(some) > 1]
         found = [(some, full(some)) for some in subsets]
-        best = max((pair for pair in found if len(pair[1]) > 1), key=lambda pair: len(pair[0]) * len(pair[1]), default=((), ()))
+        best = max(
+            (pair for pair in found if len(pair[1]) > 1),
+            key=lambda pair: len(pair[0]) * len(pair[1]),
+            default=((), ()),
+        )
         return best if swapped else (best[1], best[0])
 
 

@@ -78,15 +78,25 @@ class Contrast:
         return found
 
 
-def contrasts(names: Sequence[str], compared: Mapping[str, Group], pairs: bool) -> tuple[Contrast, ...]:
+def contrasts(
+    names: Sequence[str], compared: Mapping[str, Group], pairs: bool
+) -> tuple[Contrast, ...]:
     """Return every pair of the runs ``names`` (if ``pairs``), then the drop of each group in ``compared``.
 
     Their p-values form one family for each measure.
     """
-    every = [Contrast((names[a], names[b]), (a,), (b,)) for a, b in combinations(range(len(names)), 2)] if pairs else []
+    every = (
+        [Contrast((names[a], names[b]), (a,), (b,)) for a, b in combinations(range(len(names)), 2)]
+        if pairs
+        else []
+    )
     place = {name: at for at, name in enumerate(names)}
     drops = [
-        Contrast((group.baseline, name), (place[group.baseline],), tuple(place[one] for one in group.sets))
+        Contrast(
+            (group.baseline, name),
+            (place[group.baseline],),
+            tuple(place[one] for one in group.sets),
+        )
         for name, group in compared.items()
     ]
     return (*every, *drops)
@@ -180,15 +190,25 @@ def check_hole_model(
         trial = replace(model, holes=unknown, stages=stages, seed=model.seed + place + 1)
         small, given = pool.scored(left, measures, trial.pairs, chosen)
         batches = trial.draws(given, draws, small.batch(measures), slice(len(trial.pairs)))
-        drawn = np.concatenate([small.score(sets, measures, policy)[..., counted[chosen]].mean(axis=-1) for sets in batches])
-        for values, true in ((drawn, truth[0]), (drawn[:, first] - drawn[:, second], truth[0, first] - truth[0, second])):
+        drawn = np.concatenate(
+            [
+                small.score(sets, measures, policy)[..., counted[chosen]].mean(axis=-1)
+                for sets in batches
+            ]
+        )
+        for values, true in (
+            (drawn, truth[0]),
+            (drawn[:, first] - drawn[:, second], truth[0, first] - truth[0, second]),
+        ):
             low, high = draws_interval(values)
             touched = high - low > 1e-12
             inside.append(((low - 1e-9 <= true) & (true <= high + 1e-9))[touched])
     cells = np.concatenate([np.zeros(0, dtype=bool), *inside])
     coverage = float(cells.mean()) if len(cells) else float("nan")
     level, slope = (float(value) for value in model.recalibration.mean[:2])
-    return HoleCheck(level, slope, coverage, hidings, _trial_warning(level, slope, coverage, hidings))
+    return HoleCheck(
+        level, slope, coverage, hidings, _trial_warning(level, slope, coverage, hidings)
+    )
 
 
 def hole_warnings(
@@ -214,8 +234,12 @@ def hole_warnings(
     for group, own in zip(numbers.tolist(), alone, strict=True):
         unjudged, known = int(own[holes.pairs].sum()), int(own[judged.pairs].sum())
         if unjudged >= _ALONE * total and known < _JUDGED * (known + unjudged):
-            runs = [name for name, number in zip(pool.names, groups, strict=True) if number == group]
-            name = sources.names.get(group, runs[0] if len(runs) == 1 else f"the group of {runs[0]}")
+            runs = [
+                name for name, number in zip(pool.names, groups, strict=True) if number == group
+            ]
+            name = sources.names.get(
+                group, runs[0] if len(runs) == 1 else f"the group of {runs[0]}"
+            )
             lonely.append((name, known, known + unjudged))
     if lonely:
         (name, known, all_), *others = lonely
@@ -232,7 +256,9 @@ def hole_warnings(
         found.append(
             f"{deep} of {total} unjudged passages are deeper than nearly all judged ones; their grades are extrapolated."
         )
-    if total >= _MANY * (total + len(judged)) and any(measure.family == "map" for measure in measures):
+    if total >= _MANY * (total + len(judged)) and any(
+        measure.family == "map" for measure in measures
+    ):
         found.append(
             f"{total} of {total + len(judged)} passages are unjudged. With so many, the intervals of MAP may be too narrow."
         )
@@ -242,11 +268,17 @@ def hole_warnings(
 def _trial_warning(level: float, slope: float, coverage: float, hidings: int) -> str | None:
     reasons = []
     if coverage < _COVERED:
-        reasons.append(f"the 95% intervals covered only {coverage:.0%} of the scores and differences")
+        reasons.append(
+            f"the 95% intervals covered only {coverage:.0%} of the scores and differences"
+        )
     if abs(slope - 1) > _SLOPE:
-        reasons.append(f"the predictions were too {'cautious' if slope > 1 else 'confident'} (slope {slope:.2f} instead of 1)")
+        reasons.append(
+            f"the predictions were too {'cautious' if slope > 1 else 'confident'} (slope {slope:.2f} instead of 1)"
+        )
     if abs(level) > _LEVEL:
-        reasons.append(f"the predicted grades were too {'low' if level > 0 else 'high'} (level {level:+.2f} instead of 0)")
+        reasons.append(
+            f"the predicted grades were too {'low' if level > 0 else 'high'} (level {level:+.2f} instead of 0)"
+        )
     if not reasons:
         return None
     return (
@@ -303,7 +335,9 @@ class FilledHoles:
         holes = quotient((measured - means) * np.sign(measured), np.abs(measured), np.nan)
         shares = np.column_stack([holes.mean(axis=0), *draws_interval(holes)])
         shares[~((shares[:, 1] >= 0) & (shares[:, 2] <= 1))] = np.nan
-        return np.column_stack([means.mean(axis=0), low, high, *draws_interval(means), shares, adjusted])
+        return np.column_stack(
+            [means.mean(axis=0), low, high, *draws_interval(means), shares, adjusted]
+        )
 
 
 def fill_holes(
@@ -334,7 +368,9 @@ def fill_holes(
     small, known = pool.scored(grades, measures, model.pairs)
     draws = draws or model.enough_draws(DRAWS, LEAST_DRAWS)
     batches = model.draws(known, draws, small.batch(measures), slice(len(model.pairs)))
-    sums = np.concatenate([units.sums(small.score(sets, measures, policy)[..., counted]) for sets in batches])
+    sums = np.concatenate(
+        [units.sums(small.score(sets, measures, policy)[..., counted]) for sets in batches]
+    )
     tried = check_hole_model(model, pool, grades, measures, policy, counted) if check else None
     warnings = hole_warnings(model, pool, grades, measures, sources, tried)
     found = pool.best_ranks()[:, model.pairs] <= int(model.holes.best.max())
@@ -364,6 +400,8 @@ def expected_drops(
             measured = (weights @ filled.now[:, place]).sum(axis=-1) / filled.units.sizes.sum()
             values = filled.differences(weights, place, 0 if shown else family)
             found[one.name], drops = np.split(values, [len(values) - len(compared)])
-            for (name, group), drop, expected in zip(compared.items(), measured[family:], drops, strict=True):
+            for (name, group), drop, expected in zip(
+                compared.items(), measured[family:], drops, strict=True
+            ):
                 rows.append((name, one.name, group.baseline, len(group.sets), drop, *expected))
     return found, DROPS.frame(rows)

@@ -65,12 +65,19 @@ class PairFeatures:
     def take(self, rows: np.ndarray) -> PairFeatures:
         """Return some of the pairs, by mask or ascending index."""
         return PairFeatures(
-            self.pairs[rows], self.turns[rows], self.fixed[rows], self.kinds, self.varying[rows], self.best[rows]
+            self.pairs[rows],
+            self.turns[rows],
+            self.fixed[rows],
+            self.kinds,
+            self.varying[rows],
+            self.best[rows],
         )
 
     def with_column(self, column: Floats) -> PairFeatures:
         """Return the features with another basic one."""
-        return replace(self, fixed=np.column_stack([self.fixed, column]), kinds=np.append(self.kinds, BASIC))
+        return replace(
+            self, fixed=np.column_stack([self.fixed, column]), kinds=np.append(self.kinds, BASIC)
+        )
 
 
 def run_groups(pool: RunPool) -> tuple[int, ...]:
@@ -108,7 +115,9 @@ def complete_linkage(distance: Floats, most: int) -> Codes:
     return clusters
 
 
-def pair_features(pool: RunPool, pairs: Codes, grades: Grades, groups: Sequence[int]) -> PairFeatures:
+def pair_features(
+    pool: RunPool, pairs: Codes, grades: Grades, groups: Sequence[int]
+) -> PairFeatures:
     """Return the features of ``pairs`` (in any order), given ``grades`` (int16[N + 1]) and the group of every run."""
     pairs = _in_order(pool, pairs)
     # sums are in the order of names, so that the order of the runs has no effect
@@ -119,7 +128,9 @@ def pair_features(pool: RunPool, pairs: Codes, grades: Grades, groups: Sequence[
 
     logs = np.log(np.minimum(ranks, DEEPEST))
     hinges, found, top = np.maximum(0, _HINGE - logs), ranks < NEVER, ranks <= _TOP
-    mean, mean_hinge, mean_found, mean_top = (x.mean(axis=1, keepdims=True) for x in (logs, hinges, found, top))
+    mean, mean_hinge, mean_found, mean_top = (
+        x.mean(axis=1, keepdims=True) for x in (logs, hinges, found, top)
+    )
     highest = hinges.max(axis=1, keepdims=True)
     finders = (found @ member > 0).astype(np.float64)
     alone = finders * (finders.sum(axis=1, keepdims=True) == 1)
@@ -182,6 +193,8 @@ def _elsewhere(pool: RunPool, pairs: Codes, grades: Grades) -> Floats:
     documents, wanted = pool.pair_documents[judged], pool.pair_documents[pairs]
     own = np.zeros(len(pool))
     own[judged] = values
-    count = np.bincount(documents, minlength=len(pool.documents))[wanted] - (grades[pairs] > UNJUDGED)
+    count = np.bincount(documents, minlength=len(pool.documents))[wanted] - (
+        grades[pairs] > UNJUDGED
+    )
     total = np.bincount(documents, values, minlength=len(pool.documents))[wanted] - own[pairs]
     return np.column_stack([count > 0, quotient(total, count * highest)])

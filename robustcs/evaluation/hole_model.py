@@ -87,7 +87,9 @@ class HoleModel:
         """Return ``most``, or in proportion fewer draws if more than :data:`MANY_TURNS` turns have unjudged passages."""
         return max(least, most * MANY_TURNS // max(len(np.unique(self.holes.turns)), MANY_TURNS))
 
-    def draws(self, grades: Grades, count: int, size: int, pairs: Codes | slice | None = None) -> Iterator[Grades]:
+    def draws(
+        self, grades: Grades, count: int, size: int, pairs: Codes | slice | None = None
+    ) -> Iterator[Grades]:
         """Yield ``count`` sets of grades in batches of at most ``size``: int16[≤ size, N + 1], for :meth:`RunPool.score`.
 
         Draw d depends only on the seed and on d. Other passages keep their grades. ``pairs``: :attr:`pairs` in a part of the
@@ -109,7 +111,11 @@ class HoleModel:
         against = self._logits(generators)
         with np.errstate(over="ignore"):
             np.exp(np.negative(against, out=against), out=against)
-        return KeptDraws(self.levels, against, np.stack([generator.random(len(self.holes)) for generator in generators]))
+        return KeptDraws(
+            self.levels,
+            against,
+            np.stack([generator.random(len(self.holes)) for generator in generators]),
+        )
 
     def probabilities(self) -> Floats:
         """Return float64[H, L]: the probability of every level for every passage, averaged over parameter draws."""
@@ -119,7 +125,9 @@ class HoleModel:
             some = range(first, min(first + step, _AVERAGED))
             logits = self._logits([np.random.default_rng([self.seed, number]) for number in some])
             total += np.cumprod(logistic(logits), axis=0).sum(axis=1)
-        reached = np.vstack([np.ones(len(self.holes)), total / _AVERAGED, np.zeros(len(self.holes))])
+        reached = np.vstack(
+            [np.ones(len(self.holes)), total / _AVERAGED, np.zeros(len(self.holes))]
+        )
         # equal on all processors, so that sums of them are as well; the error of the draws is a million times larger
         return np.asarray((reached[:-1] - reached[1:]).T).round(9)
 
@@ -133,22 +141,40 @@ class HoleModel:
             for count in np.unique(counts).tolist() for some in [np.flatnonzero(counts == count)]
         ]  # fmt: skip
         beyond = np.maximum(0, holes.log_best - self.limit)
-        widths = np.array([np.sqrt(_FREEDOM / generator.chisquare(_FREEDOM)) for generator in generators])
+        widths = np.array(
+            [np.sqrt(_FREEDOM / generator.chisquare(_FREEDOM)) for generator in generators]
+        )
         corrections = np.stack([self.recalibration.draw(generator) for generator in generators])
         found = np.empty((len(self.stages), draws, len(holes)))
         for number, stage in enumerate(self.stages):
-            noise = np.stack([generator.standard_normal(len(stage.beta)) for generator in generators]) * widths[:, None]
+            noise = (
+                np.stack([generator.standard_normal(len(stage.beta)) for generator in generators])
+                * widths[:, None]
+            )
             off = noise @ np.linalg.inv(stage.precision)
             roots = np.linalg.cholesky(stage.turn_covariance[turns])
-            drawn = np.stack([generator.standard_normal((len(turns), roots.shape[1])) for generator in generators])
+            drawn = np.stack(
+                [
+                    generator.standard_normal((len(turns), roots.shape[1]))
+                    for generator in generators
+                ]
+            )
             # (turns, q, draws): the turns' coefficients, given the shared ones
             turn = stage.turn[turns][:, :, None] + roots @ drawn.transpose(1, 2, 0)
             turn -= (stage.pull[turns].reshape(-1, off.shape[1]) @ off.T).reshape(turn.shape)
-            turn[:, 1:] += np.stack([generator.normal(0, _MISFIT, drawn.shape[2] - 1) for generator in generators], axis=1)
+            turn[:, 1:] += np.stack(
+                [generator.normal(0, _MISFIT, drawn.shape[2] - 1) for generator in generators],
+                axis=1,
+            )
             deeper = np.array([[generator.normal(0, _BEYOND)] for generator in generators])
-            shared, own = np.split(np.hstack([stage.beta + off, deeper]), [holes.fixed.shape[1]], axis=1)
+            shared, own = np.split(
+                np.hstack([stage.beta + off, deeper]), [holes.fixed.shape[1]], axis=1
+            )
             # as in :func:`carried`, without a copy of the features
-            others = [*(before.turn[holes.turns, 0] for before in self.stages[:number][-1:]), beyond]
+            others = [
+                *(before.turn[holes.turns, 0] for before in self.stages[:number][-1:]),
+                beyond,
+            ]
             logits = shared @ holes.fixed.T + own @ np.stack(others)
             by_turn = np.empty((len(holes), draws))
             for some, rows in groups:
@@ -209,7 +235,9 @@ def fit_hole_model(
         return None
     groups = run_groups(pool) if groups is None else tuple(groups)
     learned = min(max(_LEARNED, _DEEPER * int(best[holes].max())), NEVER - 1)
-    judged = pair_features(pool, np.flatnonzero((grades[:-1] > UNJUDGED) & (best <= learned)), grades, groups)
+    judged = pair_features(
+        pool, np.flatnonzero((grades[:-1] > UNJUDGED) & (best <= learned)), grades, groups
+    )
     values = np.maximum(grades[judged.pairs], 0)
     levels = np.unique(values)
     if len(levels) < 2:
@@ -254,7 +282,9 @@ def fit_hole_model(
         judged=judged,
         values=values,
         sampled=sampled,
-        stages=stages if some.all() else fit_stages(judged, values, levels, len(pool.turns), stages),
+        stages=stages
+        if some.all()
+        else fit_stages(judged, values, levels, len(pool.turns), stages),
         recalibration=recalibration(*map(np.concatenate, (logits, outcomes, heights, turns))),
         limit=float(np.quantile(judged.log_best, _WITHIN)),
         groups=groups,
@@ -289,7 +319,9 @@ def hide(judged: PairFeatures, holes: PairFeatures, share: float, rng: np.random
     """Return a mask of a random ``share`` of the judged pairs, with best ranks distributed like those of ``holes``."""
     bands, wanted = (np.searchsorted(_BANDS, features.best) for features in (judged, holes))
     size = len(_BANDS) + 1
-    weights = np.bincount(wanted, minlength=size) / np.maximum(np.bincount(bands, minlength=size), 1)
+    weights = np.bincount(wanted, minlength=size) / np.maximum(
+        np.bincount(bands, minlength=size), 1
+    )
     # exponential variates by weight: the smallest are a weighted sample without replacement
     clocks = rng.exponential(size=len(judged)) / np.maximum(weights[bands], 1e-300)
     possible = int((weights[bands] > 0).sum())
@@ -298,7 +330,9 @@ def hide(judged: PairFeatures, holes: PairFeatures, share: float, rng: np.random
     return hidden
 
 
-def split(pool: RunPool, judged: PairFeatures, hidden: Mask, grades: Grades) -> tuple[PairFeatures, PairFeatures]:
+def split(
+    pool: RunPool, judged: PairFeatures, hidden: Mask, grades: Grades
+) -> tuple[PairFeatures, PairFeatures]:
     """Return the features of the known and of the hidden judged pairs, without the grades of the ``hidden`` ones."""
     left = grades.copy()
     left[judged.pairs[hidden]] = UNJUDGED

@@ -38,7 +38,12 @@ def hole_effects(contest: Contest, grades: Grades, pairs: Codes, levels: Grades)
 
     ``grades``: int16[N + 1], ``pairs``: int64[H], ``levels``: int16[L]. All other unjudged passages remain unjudged.
     """
-    pool, measures, policy, counted = contest.pool, contest.measures, contest.policy, contest.counted
+    pool, measures, policy, counted = (
+        contest.pool,
+        contest.measures,
+        contest.policy,
+        contest.counted,
+    )
     turns = pool.pair_turns[pairs]
     number = np.bincount(turns, minlength=len(pool.turns))
     place = np.empty(len(pairs), dtype=np.int64)  # of each pair among those of its turn
@@ -46,7 +51,11 @@ def hole_effects(contest: Contest, grades: Grades, pairs: Codes, levels: Grades)
     base = pool.score(grades[None], measures, policy)[0]
     effects = np.zeros((len(pairs), len(levels), *base.shape[:2]))
     # a passage affects only its turn, so one set of grades tests one passage of every turn
-    jobs = [(step, column) for step in range(int(number.max(initial=0))) for column in range(len(levels))]
+    jobs = [
+        (step, column)
+        for step in range(int(number.max(initial=0)))
+        for column in range(len(levels))
+    ]
     size = pool.batch(measures)
     for start in range(0, len(jobs), size):
         some = jobs[start : start + size]
@@ -110,7 +119,9 @@ class Contest:
     def holes(self, grades: Grades) -> Codes:
         """Return the unjudged pairs considered, given ``grades`` (int16[N + 1]), ascending."""
         best = self.pool.best_ranks().min(axis=0, initial=NEVER)
-        return np.flatnonzero((grades[:-1] == UNJUDGED) & (best <= self.top) & self.counted[self.pool.pair_turns])
+        return np.flatnonzero(
+            (grades[:-1] == UNJUDGED) & (best <= self.top) & self.counted[self.pool.pair_turns]
+        )
 
 
 @dataclass(frozen=True)
@@ -165,7 +176,9 @@ def orders(contest: Contest, grades: Grades, drawn: Grades | None) -> list[Order
     if drawn is not None and len(holes):
         size = pool.batch(contest.measures)
         means = [
-            pool.score(drawn[start : start + size], contest.measures, contest.policy)[..., counted].mean(axis=-1)
+            pool.score(drawn[start : start + size], contest.measures, contest.policy)[
+                ..., counted
+            ].mean(axis=-1)
             for start in range(0, len(drawn), size)
         ]
         scores = np.concatenate(means)
@@ -181,11 +194,15 @@ def orders(contest: Contest, grades: Grades, drawn: Grades | None) -> list[Order
             sure = np.nan if np.isnan(differences).any() else agree
             without = (np.nan, np.nan) if len(holes) else (difference, difference)
             ends = bounds.get((first, second, measure), without)
-            found.append(Order(first, second, measure, difference, *ends, float(differences.mean()), sure))
+            found.append(
+                Order(first, second, measure, difference, *ends, float(differences.mean()), sure)
+            )
     return found
 
 
-def _bounds(contest: Contest, grades: Grades, holes: Codes) -> dict[tuple[int, int, Measure], tuple[float, float]]:
+def _bounds(
+    contest: Contest, grades: Grades, holes: Codes
+) -> dict[tuple[int, int, Measure], tuple[float, float]]:
     """Return low and high of mean differences over all grades of the unjudged passages ``holes``, for measures with bounds."""
     pool = contest.pool
     # deeper unjudged passages, and those in turns that do not count, are not relevant
@@ -195,15 +212,26 @@ def _bounds(contest: Contest, grades: Grades, holes: Codes) -> dict[tuple[int, i
     number = np.empty(len(pool), dtype=np.int64)
     number[holes[np.argsort(pool.pair_turns[holes], kind="stable")]] = np.arange(len(holes))
     per_turn = np.bincount(pool.pair_turns[holes], minlength=len(pool.turns))
-    matrices = {run: pool.matrix(run, known) for run in {run for pair in contest.compared for run in pair}}
-    numbers = {run: number[pool.places[run][matrix.grades == UNJUDGED]] for run, matrix in matrices.items()}
+    matrices = {
+        run: pool.matrix(run, known) for run in {run for pair in contest.compared for run in pair}
+    }
+    numbers = {
+        run: number[pool.places[run][matrix.grades == UNJUDGED]] for run, matrix in matrices.items()
+    }
     found = {}
     for sides in contest.compared:
-        (pair,) = run_pairs([matrices[run] for run in sides], [numbers[run] for run in sides], per_turn)
+        (pair,) = run_pairs(
+            [matrices[run] for run in sides], [numbers[run] for run in sides], per_turn
+        )
         for measure in contest.measures:
             if measure.family in BOUNDED:
-                ends = PairMeasure(pair.runs, measure, contest.policy, contest.max_grade, "pool").bounds(pair)
-                low, high = (float(np.round(end[contest.counted].mean(), DECIMALS)) for end in (ends.low, ends.high))
+                ends = PairMeasure(
+                    pair.runs, measure, contest.policy, contest.max_grade, "pool"
+                ).bounds(pair)
+                low, high = (
+                    float(np.round(end[contest.counted].mean(), DECIMALS))
+                    for end in (ends.low, ends.high)
+                )
                 found[*sides, measure] = low, high
     return found
 

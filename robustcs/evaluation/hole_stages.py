@@ -59,13 +59,17 @@ class StageFit:
         """Return float64[n]: the logit of the expected probability of reaching the next level."""
         turns = features.turns
         logits = features.fixed @ self.beta + (features.varying * self.turn[turns]).sum(axis=1)
-        within = np.einsum("nq,nqr,nr->n", features.varying, self.turn_covariance[turns], features.varying)
+        within = np.einsum(
+            "nq,nqr,nr->n", features.varying, self.turn_covariance[turns], features.varying
+        )
         rest = features.fixed - np.einsum("nq,nqp->np", features.varying, self.pull[turns])
         across = np.linalg.inv(self.precision) @ rest.T
         return np.asarray(logits * _flattening(within + (across**2).sum(axis=0)))
 
 
-def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit | None = None) -> StageFit:
+def fit_stage(
+    features: PairFeatures, went_on: Mask, turns: int, start: StageFit | None = None
+) -> StageFit:
     """Fit one stage to the pairs that reached it; ``went_on``: which of them reached the next level; ``turns``: T.
 
     ``start``: a fit to nearly the same pairs, whose variances are kept and where the steps start.
@@ -82,13 +86,20 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
         beta, turn, covariance = start.beta, start.turn[seen], start.turn_covariance[seen]
         shrinkage, spread = start.shrinkage, start.spread
 
-    own, cross, slope_turn = np.empty((len(seen), q, q)), np.empty((len(seen), q, p)), np.empty((len(seen), q))
+    own, cross, slope_turn = (
+        np.empty((len(seen), q, q)),
+        np.empty((len(seen), q, p)),
+        np.empty((len(seen), q)),
+    )
     for _ in range(_STEPS):
         schur, slope, tight = np.diag(1 / shrinkage), -beta / shrinkage, np.linalg.inv(spread)
         for some, block_x, block_z, y, there in blocks:
             flat = _flattening(np.einsum("tmq,tmq->tm", block_z @ covariance[some], block_z))
             mean = logistic((block_x @ beta + np.einsum("tmq,tq->tm", block_z, turn[some])) * flat)
-            residual, root = (y - mean) * there, np.sqrt(mean * (1 - mean) * there * flat)[:, :, None]
+            residual, root = (
+                (y - mean) * there,
+                np.sqrt(mean * (1 - mean) * there * flat)[:, :, None],
+            )
             slope_turn[some] = (residual[:, None, :] @ block_z)[:, 0]
             slope += residual.ravel() @ block_x.reshape(-1, p)
             # a product of an array with itself takes half of the time
@@ -109,15 +120,24 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
         size = min(1.0, _LONGEST_STEP / max(change, _LONGEST_STEP))
         beta, turn = beta + size * step, turn + size * step_turn
         if start is None:
-            left = covariance + (pull.reshape(-1, p) @ inverse).reshape(pull.shape) @ pull.transpose(0, 2, 1)
+            left = covariance + (pull.reshape(-1, p) @ inverse).reshape(
+                pull.shape
+            ) @ pull.transpose(0, 2, 1)
             before = np.append(shrinkage, np.diag(spread))
             spread = _spread(turn, left, spread)
             shrinkage = _shrinkage(beta, np.diag(inverse), shrinkage, kinds)
-            change = max(change, float(np.abs(np.log(np.append(shrinkage, np.diag(spread)) / before)).max()) / 5)
+            change = max(
+                change,
+                float(np.abs(np.log(np.append(shrinkage, np.diag(spread)) / before)).max()) / 5,
+            )
         if change < (_CLOSE if start is None else _CLOSE_REFIT):
             break
     # a turn without pairs has the prior distribution
-    turn_all, covariance_all, pull_all = np.zeros((turns, q)), np.tile(spread, (turns, 1, 1)), np.zeros((turns, q, p))
+    turn_all, covariance_all, pull_all = (
+        np.zeros((turns, q)),
+        np.tile(spread, (turns, 1, 1)),
+        np.zeros((turns, q, p)),
+    )
     turn_all[seen], covariance_all[seen], pull_all[seen] = turn, covariance, pull
     precision = np.asarray(np.linalg.cholesky(schur), dtype=np.float64)
     return StageFit(beta, precision, turn_all, covariance_all, pull_all, shrinkage, spread)
@@ -133,7 +153,13 @@ def _blocks(
         place = np.arange(counts[seen[some]].max())
         there = place < counts[seen[some]][:, None]
         rows = np.where(there, starts[seen[some]][:, None] + place, 0)
-        yield some, features.fixed[rows], features.varying[rows], went_on[rows].astype(np.float64), there.astype(np.float64)
+        yield (
+            some,
+            features.fixed[rows],
+            features.varying[rows],
+            went_on[rows].astype(np.float64),
+            there.astype(np.float64),
+        )
 
 
 def _flattening(variance: Floats) -> Floats:
@@ -203,7 +229,9 @@ class Recalibration:
 
     def apply(self, drawn: Floats, logits: Floats, height: Floats) -> Floats:
         """Return the corrected ``logits`` (float64[draws, n]); ``drawn``: float64[draws, 3]."""
-        return np.asarray(drawn[:, 1:2] * logits + drawn[:, [0, 2]] @ np.stack([np.ones_like(height), height]))
+        return np.asarray(
+            drawn[:, 1:2] * logits + drawn[:, [0, 2]] @ np.stack([np.ones_like(height), height])
+        )
 
 
 def recalibration(logits: Floats, went_on: Mask, height: Floats, turns: Codes) -> Recalibration:
@@ -227,4 +255,7 @@ def recalibration(logits: Floats, went_on: Mask, height: Floats, turns: Codes) -
     np.add.at(sums, unit, x * (went_on - logistic(x @ mean))[:, None])
     inverse = np.linalg.inv(curvature)
     covariance = inverse @ (sums.T @ sums + prior) @ inverse
-    return Recalibration(np.asarray(mean), np.asarray(np.linalg.cholesky((covariance + covariance.T) / 2), dtype=np.float64))
+    return Recalibration(
+        np.asarray(mean),
+        np.asarray(np.linalg.cholesky((covariance + covariance.T) / 2), dtype=np.float64),
+    )

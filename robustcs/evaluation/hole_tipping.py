@@ -131,7 +131,9 @@ class _Factors:
         self.filled, self.scoring, self.family = filled, filled.scoring, family
         self.weights = np.array([one.weights(len(self.scoring.pool.names)) for one in family])
         #: By measure, float64[D, C, K], at factor 1: all draws, and those that are used.
-        self.every = [filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))]
+        self.every = [
+            filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))
+        ]
         draws = min(len(filled.sums), self.scoring.model.enough_draws(DRAWS, LEAST_DRAWS))
         self.base = [drawn[:draws] for drawn in self.every]
         self.largest = cache(lambda column: largest_statistics(self.base[column], filled.seed))
@@ -140,11 +142,16 @@ class _Factors:
 
     def conclusions(self, questions: Sequence[_Question], step: int, some: Codes) -> Codes:
         """Return the answers to ``some`` questions with the factor of ``step``."""
-        grades, scopes = self.kept.grades(factor_at(step)), np.array([questions[number][3] for number in some])
+        grades, scopes = (
+            self.kept.grades(factor_at(step)),
+            np.array([questions[number][3] for number in some]),
+        )
         found = np.empty(len(some), dtype=np.int64)
         for scope in np.unique(scopes).tolist():
             which = np.flatnonzero(scopes == scope)
-            found[which] = self._in_scope([questions[number] for number in some[which]], scope, grades)
+            found[which] = self._in_scope(
+                [questions[number] for number in some[which]], scope, grades
+            )
         return found
 
     def _in_scope(self, asked: Sequence[_Question], scope: int, grades: Grades) -> Codes:
@@ -153,24 +160,34 @@ class _Factors:
         if alone:
             sides = (self.family[scope].first, self.family[scope].second)
             first, second = (self.scoring.found[list(side)].any(axis=0) for side in sides)
-            grades = self.at_one + (grades - self.at_one) * (first != second)  # several times faster than where
+            grades = self.at_one + (grades - self.at_one) * (
+                first != second
+            )  # several times faster than where
         # p depends on the whole family
         family = not alone and any(kind == "differ" for _, _, kind, _ in asked)
-        places = list(range(len(self.family))) if family else sorted({place for _, place, _, _ in asked})
+        places = (
+            list(range(len(self.family))) if family else sorted({place for _, place, _, _ in asked})
+        )
         columns, drawn = sorted({column for column, *_ in asked}), list(self.base)
         for column, sums in zip(columns, self._differences(grades, columns, places), strict=True):
             drawn[column] = drawn[column].copy()
             drawn[column][:, places] = sums
         return self.answers(asked, drawn, alone)
 
-    def answers(self, questions: Sequence[_Question], drawn: Sequence[Floats], alone: bool = False) -> Codes:
+    def answers(
+        self, questions: Sequence[_Question], drawn: Sequence[Floats], alone: bool = False
+    ) -> Codes:
         """Return the conclusions from the differences ``drawn`` (by measure, float64[D, C, K]), as indices in :data:`_WORDS`.
 
         ``alone``: only the differences in question are not those at factor 1.
         """
         found = np.empty(len(questions), dtype=np.int64)
         for asked in dict.fromkeys((column, kind) for column, _, kind, _ in questions):
-            some = [number for number, (column, _, kind, _) in enumerate(questions) if (column, kind) == asked]
+            some = [
+                number
+                for number, (column, _, kind, _) in enumerate(questions)
+                if (column, kind) == asked
+            ]
             places, sums = [questions[number][1] for number in some], drawn[asked[0]]
             means = np.round(sums[:, places].sum(axis=-1) / self.filled.units.sizes.sum(), DECIMALS)
             if asked[1] == "differ":
@@ -179,19 +196,28 @@ class _Factors:
             elif asked[1] == "order":
                 found[some] = np.sign(np.round(means.mean(axis=0), DECIMALS)) + 1
             else:
-                found[some] = np.max([(np.sign(means) == sign).mean(axis=0) for sign in (-1, 0, 1)], axis=0) >= SURE
+                found[some] = (
+                    np.max([(np.sign(means) == sign).mean(axis=0) for sign in (-1, 0, 1)], axis=0)
+                    >= SURE
+                )
         return found
 
     def _differences(self, drawn: Grades, columns: Sequence[int], places: Sequence[int]) -> Floats:
         """Return float64[M, D, C, K]: differences by measures and contrasts with the grades ``drawn`` (int16[D, H])."""
         scoring, whole, parts, weights = self.scoring, self.scoring.pool, [], self.weights[places]
         runs = np.flatnonzero(weights.any(axis=0)).tolist() or [0]
-        pool = replace(whole, names=tuple(whole.names[run] for run in runs), places=tuple(whole.places[run] for run in runs))
+        pool = replace(
+            whole,
+            names=tuple(whole.names[run] for run in runs),
+            places=tuple(whole.places[run] for run in runs),
+        )
         measures = [scoring.measures[column] for column in columns]
         size = pool.batch(measures)
         for start in range(0, len(drawn), size):
             some = drawn[start : start + size]
             sets = np.hstack([some, np.tile(scoring.grades[some.shape[1] :], (len(some), 1))])
             scores = pool.score(sets, measures, scoring.policy)[..., scoring.counted]
-            parts.append(np.einsum("cr,drmk->mdck", weights[:, runs], self.filled.units.sums(scores)))
+            parts.append(
+                np.einsum("cr,drmk->mdck", weights[:, runs], self.filled.units.sums(scores))
+            )
         return settled(np.concatenate(parts, axis=1))

@@ -25,7 +25,12 @@ _PASSAGES = 200_000
 _AT_ONCE = 2_000_000
 
 #: Columns of shares of the retrieved passages.
-SHARES = (count("retrieved"), count("judged"), count("unjudged"), share("share", "unjudged out of retrieved"))
+SHARES = (
+    count("retrieved"),
+    count("judged"),
+    count("unjudged"),
+    share("share", "unjudged out of retrieved"),
+)
 RATES = table(
     "rates", "Unjudged passages in the top k.",
     text("system", header="System"), count("depth", "k"),
@@ -44,7 +49,13 @@ LATER_GRADES = table(
     "grades", "Grades of unjudged passages in the top k by new judgments. No rows without new judgments.",
     text("system", header="System"), count("grade"), count("count"), share("share", "out of those judged later"),
 )  # fmt: skip
-GRADES = table("qrels", "Judged passages by grade.", count("grade"), count("count", header="passages"), share("share"))
+GRADES = table(
+    "qrels",
+    "Judged passages by grade.",
+    count("grade"),
+    count("count", header="passages"),
+    share("share"),
+)
 
 #: (turn, passage) → grade.
 Grades = Mapping[tuple[str, str], int]
@@ -93,7 +104,9 @@ def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = N
     unjudged = Ids.joined([ranking.ids.take(piece) for piece in pieces])
     top = places < depth
     turns = [matrix.turns[row] for row in rows[top]]
-    return JudgedRun(matrix, tuple(zip(turns, unjudged.take(top).texts(), strict=True)), known, unjudged)
+    return JudgedRun(
+        matrix, tuple(zip(turns, unjudged.take(top).texts(), strict=True)), known, unjudged
+    )
 
 
 def only_turns(run: JudgedRun, kept: Mask) -> JudgedRun:
@@ -101,7 +114,9 @@ def only_turns(run: JudgedRun, kept: Mask) -> JudgedRun:
     matrix = run.matrix.take(kept)
     some = set(matrix.turns)
     unjudged = run.unjudged.take(kept[_rows(run)])
-    return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some), run.ranks, unjudged)
+    return JudgedRun(
+        matrix, tuple(hole for hole in run.holes if hole[0] in some), run.ranks, unjudged
+    )
 
 
 def stretches(runs: Sequence[JudgedRun]) -> Iterator[list[JudgedRun]]:
@@ -135,7 +150,10 @@ def passage_numbers(runs: Sequence[JudgedRun]) -> list[Codes]:
 
     The same passage of the same turn has the same number in all runs. Later turns have higher numbers.
     """
-    rows, codes = [_rows(run) for run in runs], Ids.joined([run.unjudged for run in runs]).encoded()[1]
+    rows, codes = (
+        [_rows(run) for run in runs],
+        Ids.joined([run.unjudged for run in runs]).encoded()[1],
+    )
     keys = np.concatenate(rows) * (int(codes.max(initial=0)) + 1) + codes
     numbers = np.unique(keys, return_inverse=True)[1]
     return np.split(numbers, np.cumsum([len(some) for some in rows])[:-1])
@@ -166,7 +184,9 @@ def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
         (run.name, rank, *_shares(column[:, None]))
         for run in runs for rank, column in enumerate(run.matrix.grades[:, :RANKS].T, 1)
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=["system", "rank", "retrieved", "judged", "unjudged", "share"])
+    return pd.DataFrame(
+        rows, columns=["system", "rank", "retrieved", "judged", "unjudged", "share"]
+    )
 
 
 def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]]) -> pd.DataFrame:
@@ -186,14 +206,19 @@ def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFram
     scale = sorted({*range(max(later.values(), default=0)), *later.values()})
     for run in runs:
         grades = [later[hole] for hole in run.holes if hole in later]
-        rows += [(run.name, grade, grades.count(grade), _share(grades.count(grade), len(grades))) for grade in scale]
+        rows += [
+            (run.name, grade, grades.count(grade), _share(grades.count(grade), len(grades)))
+            for grade in scale
+        ]
     return pd.DataFrame(rows, columns=["system", "grade", "count", "share"])
 
 
 def grades_of(qrels: Qrels) -> pd.DataFrame:
     """Return judged passages by grade (Table 12 of the ECAsT paper): grade, count, share."""
     grades, counts = np.unique(qrels.grades, return_counts=True)
-    return pd.DataFrame({"grade": grades.astype(int), "count": counts, "share": counts / counts.sum()})
+    return pd.DataFrame(
+        {"grade": grades.astype(int), "count": counts, "share": counts / counts.sum()}
+    )
 
 
 def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
@@ -206,7 +231,9 @@ def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
 
 def counts_of(grades: npt.NDArray[np.int16]) -> tuple[Codes, Codes]:
     """Return the numbers of retrieved and of unjudged passages of every turn."""
-    return np.asarray((grades >= UNJUDGED).sum(axis=1)), np.asarray((grades == UNJUDGED).sum(axis=1))
+    return np.asarray((grades >= UNJUDGED).sum(axis=1)), np.asarray(
+        (grades == UNJUDGED).sum(axis=1)
+    )
 
 
 def _shares(grades: npt.NDArray[np.int16]) -> tuple[int, int, int, float]:

@@ -107,7 +107,13 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
             if rule == "replace" or (rule == "max" and grade > old_grade):
                 kept, holder = grade, source
             found = Conflict(
-                turns[turn], documents[document], old_grade, grade, kept, files[old_holder].name, files[source].name
+                turns[turn],
+                documents[document],
+                old_grade,
+                grade,
+                kept,
+                files[old_holder].name,
+                files[source].name,
             )
             conflicts.append((source, found))
         standing[pair] = kept
@@ -130,7 +136,11 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
         fresh = set(file.turns) - known
         known |= fresh
         repeated = len(file) - int(added[source]) - int(against[source])
-        joined.append(Joined(file.name, len(file), int(added[source]), len(fresh), repeated, int(against[source])))
+        joined.append(
+            Joined(
+                file.name, len(file), int(added[source]), len(fresh), repeated, int(against[source])
+            )
+        )
     return Merge(merged, tuple(conflict for _, conflict in conflicts), tuple(joined))
 
 
@@ -151,7 +161,9 @@ def qrels_text(qrels: Qrels) -> str:
     rank = np.empty(len(in_order), dtype=np.int64)
     rank[in_order] = np.arange(len(in_order))
     rows = np.lexsort((qrels.ids.places(), rank[qrels.turn_codes]))
-    lines = zip(qrels.turn_codes[rows], qrels.ids.take(rows).texts(), qrels.grades[rows], strict=True)
+    lines = zip(
+        qrels.turn_codes[rows], qrels.ids.take(rows).texts(), qrels.grades[rows], strict=True
+    )
     return "".join(f"{qrels.turns[turn]} 0 {document} {grade}\n" for turn, document, grade in lines)
 
 
@@ -213,7 +225,11 @@ class JudgedPool:
                 (labels.unknown, "label", "for texts that match no turn or passage"),
             ]
             notes += labels.qrels.notes
-            notes += [Note.of(name, counted(number, what), f"{why} skipped") for number, what, why in told if number]
+            notes += [
+                Note.of(name, counted(number, what), f"{why} skipped")
+                for number, what, why in told
+                if number
+            ]
             if off:
                 done = "clipped" if off_scale == "clip" else "dropped"
                 notes.append(Note.of(name, counted(off, "grade"), f"outside the scale {done}"))
@@ -245,10 +261,18 @@ def on_scale(labels: Labels, scale: tuple[int, int], rule: OffScale, path: StrPa
         ]  # fmt: skip
         raise InputError(found, int(outside.sum()))
     if counts and rule == "clip":
-        labels = replace(labels, qrels=replace(qrels, grades=np.clip(qrels.grades, lowest, highest)))
+        labels = replace(
+            labels, qrels=replace(qrels, grades=np.clip(qrels.grades, lowest, highest))
+        )
     elif counts:
         if outside.all():
-            raise input_error(path, None, f"no grade is on the scale {lowest} to {highest}", "check the file", "off-scale")
+            raise input_error(
+                path,
+                None,
+                f"no grade is on the scale {lowest} to {highest}",
+                "check the file",
+                "off-scale",
+            )
         labels = replace(labels, qrels=taken(qrels, ~outside), lines=None)
     return Judge(labels, counts)
 
@@ -278,7 +302,12 @@ SOURCES = table(
 
 
 def sources_of_runs(
-    runs: Sequence[JudgedRun], depth: int, level: int, qrels: str, new: Mapping[str, Grades], judges: Mapping[str, Grades]
+    runs: Sequence[JudgedRun],
+    depth: int,
+    level: int,
+    qrels: str,
+    new: Mapping[str, Grades],
+    judges: Mapping[str, Grades],
 ) -> list[tuple[Any, ...]]:
     """Return rows for runs with known unjudged passages in the top ``depth``. ``new``, ``judges``: name → grades by pair."""
     rows: list[tuple[Any, ...]] = []
@@ -289,7 +318,13 @@ def sources_of_runs(
         retrieved = int((top >= UNJUDGED).sum())
         found = [(qrels, "qrels", top[top > UNJUDGED])]
         for name, kind, grades in further:
-            found.append((name, kind, np.array([grades[hole] for hole in left if hole in grades], dtype=np.int64)))
+            found.append(
+                (
+                    name,
+                    kind,
+                    np.array([grades[hole] for hole in left if hole in grades], dtype=np.int64),
+                )
+            )
             if kind != "judge":  # judges do not replace each other
                 left = [hole for hole in left if hole not in grades]
         rows += _source_rows(run.name, found, depth, retrieved, level)
@@ -297,7 +332,11 @@ def sources_of_runs(
 
 
 def sources_of_pool(
-    pool: RunPool, depth: int, level: int, grades: PoolGrades, sources: Sequence[tuple[str, str, PoolGrades]]
+    pool: RunPool,
+    depth: int,
+    level: int,
+    grades: PoolGrades,
+    sources: Sequence[tuple[str, str, PoolGrades]],
 ) -> list[tuple[Any, ...]]:
     """Return rows for the runs of a pool with the merged ``grades``. ``sources``: name, kind and grades, judges last."""
     rows: list[tuple[Any, ...]] = []
@@ -306,7 +345,9 @@ def sources_of_pool(
         left = left[left < len(pool)]
         retrieved = len(left)
         for name, kind, own in sources:
-            used = (own[left] > UNJUDGED) & ((grades[left] == own[left]) | (grades[left] == UNJUDGED))
+            used = (own[left] > UNJUDGED) & (
+                (grades[left] == own[left]) | (grades[left] == UNJUDGED)
+            )
             found.append((name, kind, own[left[used]]))
             if kind != "judge":
                 left = left[~used]
@@ -320,4 +361,12 @@ def _source_rows(
     """Yield the rows of a run; ``found``: name and kind of every source, and its grades in the run's top ``depth``."""
     for name, kind, own in found:
         known = (float((own >= level).mean()), float(own.mean())) if len(own) else (np.nan, np.nan)
-        yield run, name, kind, depth, len(own), len(own) / retrieved if retrieved else np.nan, *known
+        yield (
+            run,
+            name,
+            kind,
+            depth,
+            len(own),
+            len(own) / retrieved if retrieved else np.nan,
+            *known,
+        )

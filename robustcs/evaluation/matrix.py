@@ -84,7 +84,9 @@ def grade_matrix(ranking: Ranking, qrels: Qrels) -> GradeMatrix:
     return builder.build(ranking.name, ranking.notes)
 
 
-def graded_run(path: str | os.PathLike[str], name: str, policy: EvaluationPolicy, qrels: Qrels) -> tuple[GradeMatrix, Rows]:
+def graded_run(
+    path: str | os.PathLike[str], name: str, policy: EvaluationPolicy, qrels: Qrels
+) -> tuple[GradeMatrix, Rows]:
     """Return the grade matrix of a run file and its number of rows (of several files, the number for each).
 
     The result equals that of reading and ranking the whole file. If the rows of each turn are together in the file, it is read
@@ -128,18 +130,29 @@ class MatrixBuilder:
         every = np.array([self._row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
         sizes = np.diff(ranking.starts)
         # a few turns at a time, so that their ids fit the processor's cache
-        bounds = np.searchsorted(ranking.starts, range(_ROWS, int(ranking.starts[-1]), _ROWS)).tolist()
+        bounds = np.searchsorted(
+            ranking.starts, range(_ROWS, int(ranking.starts[-1]), _ROWS)
+        ).tolist()
         for start, end in pairwise([*dict.fromkeys([0, *bounds]), len(every)]):
             turns, lengths = every[start:end], sizes[start:end]
             codes = ranking.document_codes[ranking.starts[start] : ranking.starts[end]]
             judged = turns >= 0
             if not judged.all():
                 self._extra += int((~judged).sum())
-                codes, turns, lengths = codes[np.repeat(judged, lengths)], turns[judged], lengths[judged]
+                codes, turns, lengths = (
+                    codes[np.repeat(judged, lengths)],
+                    turns[judged],
+                    lengths[judged],
+                )
             if len(turns):
                 index = self._index or _index_of(self._known, turns)
                 grades = np.full((len(turns), int(lengths.max())), ABSENT, dtype=np.int16)
-                found = _grades_of(np.repeat(turns, lengths), ranking.ids.take(codes.astype(np.int64)), self._known, index)
+                found = _grades_of(
+                    np.repeat(turns, lengths),
+                    ranking.ids.take(codes.astype(np.int64)),
+                    self._known,
+                    index,
+                )
                 grades[np.arange(grades.shape[1]) < lengths[:, None]] = found
                 self._parts.append((turns.tolist(), lengths, grades))
 
@@ -147,7 +160,11 @@ class MatrixBuilder:
         """Return the matrix of all turns, and free the added turns."""
         turns = self._known.turns
         retrieved = np.zeros(len(turns), dtype=np.int64)
-        grades = np.full((len(turns), max((part.shape[1] for _, _, part in self._parts), default=0)), ABSENT, dtype=np.int16)
+        grades = np.full(
+            (len(turns), max((part.shape[1] for _, _, part in self._parts), default=0)),
+            ABSENT,
+            dtype=np.int16,
+        )
         while self._parts:
             rows, lengths, part = self._parts.pop()
             retrieved[rows] = lengths
@@ -181,7 +198,9 @@ class _Index(NamedTuple):
 def _index_of(known: JudgedPairs, turns: Codes) -> _Index:
     """Return the index of the pairs of ``turns``."""
     counts = known.starts[turns + 1] - known.starts[turns]
-    pairs = np.repeat(known.starts[turns] - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    pairs = np.repeat(known.starts[turns] - (np.cumsum(counts) - counts), counts) + np.arange(
+        counts.sum()
+    )
     pairs = pairs[np.argsort(known.keys[pairs])]
     keys, shift = known.keys[pairs], np.uint64(64 - max(10, (16 * len(pairs)).bit_length()))
     first = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)

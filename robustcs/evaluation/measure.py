@@ -64,7 +64,9 @@ class Measure:
             return self.name
         arguments = [] if self.level is None else [f"rel={self.level}"]
         if self.family == "rbp":  # tools differ in their default
-            arguments.append(f"p={RBP_PERSISTENCE if self.persistence is None else self.persistence:g}")
+            arguments.append(
+                f"p={RBP_PERSISTENCE if self.persistence is None else self.persistence:g}"
+            )
         if arguments:
             title += f"({','.join(arguments)})"
         return title if self.cutoff is None else f"{title}@{self.cutoff}"
@@ -88,12 +90,26 @@ _NAMES = ("P_1", "P_5", "recall_1000", "success_1", "ndcg_cut_3", "ndcg_cut_5", 
 _TYPO = 0.75
 _GIVEN_NAME = re.compile(r"[^\W\d][\w.@-]{0,60}")
 #: Prefixes of further measures of trec_eval whose scores do not exceed 1.
-_SHARES = ("Rprec", "11pt_avg", "iprec_at_recall", "set_P", "set_recall", "set_F", "set_map", "relative_P", "set_relative_P")
+_SHARES = (
+    "Rprec",
+    "11pt_avg",
+    "iprec_at_recall",
+    "set_P",
+    "set_recall",
+    "set_F",
+    "set_map",
+    "relative_P",
+    "set_relative_P",
+)
 
 
 def highest_score(measure: Measure) -> float | None:
     """Return the highest possible score of a turn: 1, or None for unbounded measures of trec_eval, such as utility."""
-    return 1.0 if measure.family not in ("trec_eval", GIVEN) or measure.name.startswith(_SHARES) else None
+    return (
+        1.0
+        if measure.family not in ("trec_eval", GIVEN) or measure.name.startswith(_SHARES)
+        else None
+    )
 
 
 #: Names of trec_eval for the measures on the grade matrix or on answers.
@@ -126,14 +142,24 @@ def parse_measure(text: str, given: bool = False) -> Measure:
             return _native("rbp", None, None, _persistence(text, match["p"]))
         return _native(match["whole"], None, None, None)
     match = re.fullmatch(_IR_MEASURES, text)
-    family, wants_cutoff = _IR_FAMILIES.get(match["name"].lower(), (None, None)) if match else (None, None)
-    if match and family and (match["k"] or match["arguments"] is not None or match["name"] not in ("P", "R", "F")):
+    family, wants_cutoff = (
+        _IR_FAMILIES.get(match["name"].lower(), (None, None)) if match else (None, None)
+    )
+    if (
+        match
+        and family
+        and (match["k"] or match["arguments"] is not None or match["name"] not in ("P", "R", "F"))
+    ):
         if family == "f1" or (wants_cutoff is not None and wants_cutoff != bool(match["k"])):
             raise _unknown(text)
         level, persistence = None, None
         for argument in filter(None, (match["arguments"] or "").split(",")):
             key, _, value = (part.strip() for part in argument.partition("="))
-            if key == "rel" and (rel := whole_number(value, MAX_GRADE) or 0) >= 1 and family not in ("ndcg", "judged", "em"):
+            if (
+                key == "rel"
+                and (rel := whole_number(value, MAX_GRADE) or 0) >= 1
+                and family not in ("ndcg", "judged", "em")
+            ):
                 level = rel
             elif key == "p" and family == "rbp":
                 persistence = _persistence(text, value)
@@ -142,7 +168,9 @@ def parse_measure(text: str, given: bool = False) -> Measure:
                     "bad-measure", f"measure {text!r} does not accept the argument {argument.strip()!r}",
                     "use rel=LEVEL with binary measures and p=PERSISTENCE with RBP",
                 )  # fmt: skip
-        return _native(family, _cutoff(text, match["k"]) if match["k"] else None, level, persistence)
+        return _native(
+            family, _cutoff(text, match["k"]) if match["k"] else None, level, persistence
+        )
     if given and any(text in names for names in GOLD_MEASURES.values()):
         return Measure(text, GIVEN)
     if trec_eval_knows(text):
@@ -166,7 +194,9 @@ def usual_name(text: str) -> str:
     return text if found is None else found.name
 
 
-def _native(family: str, cutoff: int | None, level: int | None, persistence: float | None) -> Measure:
+def _native(
+    family: str, cutoff: int | None, level: int | None, persistence: float | None
+) -> Measure:
     if family == "rbp" and level is not None and persistence is None:
         persistence = RBP_PERSISTENCE  # its name then includes it
     if level is not None or (persistence is not None and cutoff is not None):
@@ -175,14 +205,22 @@ def _native(family: str, cutoff: int | None, level: int | None, persistence: flo
     elif cutoff is None:
         name = family if persistence is None else f"{family}_{persistence:g}"
     else:
-        name = f"{family}_cut_{cutoff}" if family in ("ndcg", "map", "recip_rank", "rbp") else f"{family}_{cutoff}"
+        name = (
+            f"{family}_cut_{cutoff}"
+            if family in ("ndcg", "map", "recip_rank", "rbp")
+            else f"{family}_{cutoff}"
+        )
     return Measure(name, family, cutoff, level, persistence)
 
 
 def _cutoff(text: str, digits: str) -> int:
     cutoff = whole_number(digits, 1_000_000) or 0
     if cutoff < 1:
-        raise UsageError("bad-measure", f"measure {text!r} has the cutoff {digits}", "use a cutoff from 1 to 1000000")
+        raise UsageError(
+            "bad-measure",
+            f"measure {text!r} has the cutoff {digits}",
+            "use a cutoff from 1 to 1000000",
+        )
     return cutoff
 
 
@@ -192,7 +230,11 @@ def _persistence(text: str, value: str) -> float:
     except ValueError:
         persistence = 0.0
     if not 0 < persistence < 1:
-        raise UsageError("bad-measure", f"measure {text!r} has the persistence {value!r}", "use a number between 0 and 1")
+        raise UsageError(
+            "bad-measure",
+            f"measure {text!r} has the persistence {value!r}",
+            "use a number between 0 and 1",
+        )
     return persistence
 
 
@@ -205,7 +247,11 @@ def _similar(text: str, least: float) -> list[str]:
 
 def _unknown(text: str) -> UsageError:
     close = _similar(text, 0.6)
-    advice = f"did you mean {' or '.join(close)}?" if close else f"use a trec_eval name such as {', '.join(_NAMES[:6])}"
+    advice = (
+        f"did you mean {' or '.join(close)}?"
+        if close
+        else f"use a trec_eval name such as {', '.join(_NAMES[:6])}"
+    )
     return UsageError("unknown-measure", f"unknown measure {text!r}", advice)
 
 
@@ -270,7 +316,9 @@ def grade_notes(measures: Sequence[Measure], grades: npt.NDArray[Any], level: in
     """
     notes = []
     if any(measure.name == "infAP" for measure in measures) and not (grades == _SAMPLED).any():
-        notes.append(f"infAP equals MAP here, because the qrels have no passages with grade {_SAMPLED} (sampled but unjudged)")
+        notes.append(
+            f"infAP equals MAP here, because the qrels have no passages with grade {_SAMPLED} (sampled but unjudged)"
+        )
     highest = int(grades.max(initial=0))
     always: dict[int, list[str]] = {}
     for measure in measures:
@@ -279,5 +327,7 @@ def grade_notes(measures: Sequence[Measure], grades: npt.NDArray[Any], level: in
             always.setdefault(least, []).append(measure.label)
     for least, labels in always.items():
         found = f"no passage has a grade of {least} or more (the highest grade is {highest})"
-        notes.append(f"{found}, so {', '.join(labels)} {'is' if len(labels) == 1 else 'are'} 0 for every turn")
+        notes.append(
+            f"{found}, so {', '.join(labels)} {'is' if len(labels) == 1 else 'are'} 0 for every turn"
+        )
     return notes

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, Grades
-from robustcs.evaluation.measure import GEOMETRIC, RBP_PERSISTENCE, TOTAL, Measure, trec_eval_request
+from robustcs.evaluation.measure import (
+    GEOMETRIC,
+    RBP_PERSISTENCE,
+    TOTAL,
+    Measure,
+    trec_eval_request,
+)
 from robustcs.inputs.ids import MAX_GRADE
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
@@ -61,7 +67,12 @@ class Top:
 def top_of(matrix: GradeMatrix, measure: Measure, policy: EvaluationPolicy) -> Top:
     """Return the input of ``measure`` from a matrix."""
     level = policy.relevance_level if measure.level is None else measure.level
-    return Top(matrix, measure.cutoff, level, RBP_PERSISTENCE if measure.persistence is None else measure.persistence)
+    return Top(
+        matrix,
+        measure.cutoff,
+        level,
+        RBP_PERSISTENCE if measure.persistence is None else measure.persistence,
+    )
 
 
 def rank_discounts(size: int) -> Scores:
@@ -78,7 +89,10 @@ def _dcg(grades: Grades) -> Scores:
     """Return the discounted gain, summed rank by rank as in trec_eval, so that an ideal ranking scores exactly 1."""
     discount = np.log2(np.arange(2, grades.shape[1] + 2))
     if len(discount) <= _NARROW:
-        return sum((np.maximum(column, 0) / by for column, by in zip(grades.T, discount, strict=True)), np.zeros(len(grades)))
+        return sum(
+            (np.maximum(column, 0) / by for column, by in zip(grades.T, discount, strict=True)),
+            np.zeros(len(grades)),
+        )
     gains = np.cumsum(np.maximum(grades, 0) / discount, axis=1)
     return np.asarray(gains[:, -1])
 
@@ -87,7 +101,9 @@ def _average_precision(top: Top) -> Scores:
     # relevant passages are few: only their ranks are looked at
     turns, places = np.divmod(np.flatnonzero(top.hits), max(top.hits.shape[1], 1))
     number = np.bincount(turns, minlength=len(top.hits))
-    return quotient(np.bincount(turns, (places_within(number) + 1) / (places + 1), len(number)), top.relevant)
+    return quotient(
+        np.bincount(turns, (places_within(number) + 1) / (places + 1), len(number)), top.relevant
+    )
 
 
 def _bpref(top: Top) -> Scores:
@@ -95,7 +111,9 @@ def _bpref(top: Top) -> Scores:
     judged, relevant = top.matrix.judged, top.relevant
     nonrelevant = (top.grades >= 0) & ~top.hits
     above = np.minimum(np.cumsum(nonrelevant, axis=1), relevant[:, None])
-    penalty = quotient(above, np.minimum(relevant, ((judged >= 0) & (judged < top.level)).sum(axis=1))[:, None])
+    penalty = quotient(
+        above, np.minimum(relevant, ((judged >= 0) & (judged < top.level)).sum(axis=1))[:, None]
+    )
     return quotient(np.where(top.hits, 1.0 - penalty, 0.0).sum(axis=1), relevant)
 
 
@@ -105,12 +123,16 @@ NATIVE: dict[str, Callable[[Top], Scores]] = {
     "P": lambda top: top.hits.sum(axis=1) / top.cutoff,
     "recall": lambda top: quotient(top.hits.sum(axis=1), top.relevant),
     "success": lambda top: np.asarray(top.hits.any(axis=1), np.float64),
-    "recip_rank": lambda top: np.asarray(np.multiply(top.hits, 1 / top.ranks).max(axis=1, initial=0.0)),
+    "recip_rank": lambda top: np.asarray(
+        np.multiply(top.hits, 1 / top.ranks).max(axis=1, initial=0.0)
+    ),
     "map": _average_precision,
     "ndcg": lambda top: quotient(_dcg(top.grades), _dcg(top.matrix.judged[:, : top.cutoff])),
     "bpref": _bpref,
     "rbp": lambda top: top.hits @ rank_weights(top.persistence, top.hits.shape[1]),
-    "judged": lambda top: quotient((top.grades > UNJUDGED).sum(axis=1), (top.grades > ABSENT).sum(axis=1)),
+    "judged": lambda top: quotient(
+        (top.grades > UNJUDGED).sum(axis=1), (top.grades > ABSENT).sum(axis=1)
+    ),
 }
 #: Further measures on the matrix: counts of judgments, for which bounds under missing judgments make no sense. trec_eval treats
 #: a grade below 0 as unjudged, and divides by k even if fewer passages were retrieved.
@@ -120,12 +142,16 @@ _SERVED: dict[str, Callable[[Top], Scores]] = {
 }
 
 
-def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> dict[str, Scores]:
+def score_columns(
+    matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy
+) -> dict[str, Scores]:
     """Return scores of every judged turn: measure name → float64[T], in the order of ``measures`` and of the matrix's turns.
 
     A turn that the run misses, or without relevant passages, scores 0. Native measures equal trec_eval's to 1e-9.
     """
-    parts: dict[str, list[Scores]] = {measure.name: [] for measure in measures if measure.family in _SERVED}
+    parts: dict[str, list[Scores]] = {
+        measure.name: [] for measure in measures if measure.family in _SERVED
+    }
     width = max(matrix.grades.shape[1], matrix.judged.shape[1], 1)
     for block in matrix.blocks(max(1, _CELLS // width)):
         for measure in measures:
@@ -148,7 +174,10 @@ class TurnScores(dict[str, Scores]):
     @classmethod
     def of(cls, frame: pd.DataFrame) -> TurnScores:
         """Return the scores of a float frame, turns × measures."""
-        return cls(frame.index, {str(metric): values.to_numpy(np.float64) for metric, values in frame.items()})
+        return cls(
+            frame.index,
+            {str(metric): values.to_numpy(np.float64) for metric, values in frame.items()},
+        )
 
     def frame(self) -> pd.DataFrame:
         """Return the scores as a float frame, turns × measures."""
@@ -160,21 +189,29 @@ class TurnScores(dict[str, Scores]):
 
     def take(self, chosen: Mask) -> TurnScores:
         """Return the scores on the turns of ``chosen``, bool[T]."""
-        return TurnScores(compress(self.turns, chosen), {name: values[chosen] for name, values in self.items()})
+        return TurnScores(
+            compress(self.turns, chosen), {name: values[chosen] for name, values in self.items()}
+        )
 
     def without(self, left: Mask) -> TurnScores:
         """Return the scores with nan on the turns of ``left``, bool[T]."""
-        return TurnScores(self.turns, {name: np.where(left, np.nan, values) for name, values in self.items()})
+        return TurnScores(
+            self.turns, {name: np.where(left, np.nan, values) for name, values in self.items()}
+        )
 
     def over(self, turns: Sequence[str], absent: float | None = None) -> TurnScores:
         """Return the scores on other turns, with ``absent`` (default: :func:`missing_score`) for those without one."""
         places = {turn: place for place, turn in enumerate(self.turns)}
         at = np.array([places.get(turn, -1) for turn in turns], dtype=np.int64)
         fill = {name: missing_score(name) if absent is None else absent for name in self}
-        return TurnScores(turns, {name: np.append(values, fill[name])[at] for name, values in self.items()})
+        return TurnScores(
+            turns, {name: np.append(values, fill[name])[at] for name, values in self.items()}
+        )
 
 
-def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> TurnScores:
+def evaluate(
+    matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy
+) -> TurnScores:
     """Return :func:`score_columns` with the turns."""
     return TurnScores(matrix.turns, score_columns(matrix, measures, policy))
 
@@ -182,7 +219,9 @@ def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: Evaluatio
 # ---------------------------------------------------------------- other measures, computed by pytrec_eval
 
 
-def evaluate_with_trec_eval(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> dict[str, Scores]:
+def evaluate_with_trec_eval(
+    matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy
+) -> dict[str, Scores]:
     """Return scores by turn from pytrec_eval: measure name → float64[T]; missing turns score 0.
 
     The run and the qrels are rebuilt from the matrix with artificial document ids. This keeps the order of the policy (also
@@ -212,7 +251,12 @@ def evaluate_with_trec_eval(matrix: GradeMatrix, measures: Sequence[Measure], po
         {turn: ranking for turn, ranking in run.items() if ranking}
     )
     missing = {measure.name: missing_score(measure.name) for measure in measures}
-    found = {name: np.array([results.get(turn, missing)[name] for turn in matrix.turns], dtype=np.float64) for name in missing}
+    found = {
+        name: np.array(
+            [results.get(turn, missing)[name] for turn in matrix.turns], dtype=np.float64
+        )
+        for name in missing
+    }
     if "num_rel" in found:  # with -c, trec_eval also counts relevant passages of missing turns
         found["num_rel"] = (matrix.judged >= level).sum(axis=1).astype(np.float64)
     return found

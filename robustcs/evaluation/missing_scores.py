@@ -67,7 +67,11 @@ class Bounded:
 
 
 def bounded_comparisons(
-    found: Comparisons, scores: MissingScores, pairs: Sequence[tuple[int, int]], units: Units, seed: int
+    found: Comparisons,
+    scores: MissingScores,
+    pairs: Sequence[tuple[int, int]],
+    units: Units,
+    seed: int,
 ) -> Bounded:
     """Replace the p-values of ``found`` by the largest of the test on the known scores and at both bounds of the difference.
 
@@ -88,4 +92,6 @@ def bounded_comparisons(
     adjusted = np.where(holds, np.max([one.corrected for one in every], axis=0), 1.0)
     tests = [replace(test, p=float(p)) for test, p in zip(found.tests, raw, strict=True)]
     families = [replace(found.families[0], p=adjusted)]
-    return Bounded(replace(found, tests=tests, corrected=adjusted.tolist(), families=families), low, high)
+    return Bounded(
+        replace(found, tests=tests, corrected=adjusted.tolist(), families=families), low, high
+    )

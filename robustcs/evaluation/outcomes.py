@@ -28,7 +28,9 @@ ANSWERABLE: tuple[Kind, ...] = ("answerable", "partial")
 LOST: tuple[Outcome, ...] = ("wrong", "refused", "abstained", "asked_back", "no_answer")
 
 
-def outcome_of(kind: Kind, response: Response, gold_given: bool | None, correct: bool | None) -> Outcome:
+def outcome_of(
+    kind: Kind, response: Response, gold_given: bool | None, correct: bool | None
+) -> Outcome:
     """Return the outcome of a turn.
 
     gold_given
@@ -47,7 +49,9 @@ def outcome_of(kind: Kind, response: Response, gold_given: bool | None, correct:
     return response  # type: ignore[return-value]
 
 
-def cause_of(kind: Kind, outcome: Outcome, gold_given: bool | None, not_given: Cause = "retrieval") -> Cause | Literal[""]:
+def cause_of(
+    kind: Kind, outcome: Outcome, gold_given: bool | None, not_given: Cause = "retrieval"
+) -> Cause | Literal[""]:
     """Return the component that lost a turn; empty for turns without an answer. ``not_given``: the cause without gold."""
     if kind not in ANSWERABLE:
         return ""
@@ -58,7 +62,10 @@ def cause_of(kind: Kind, outcome: Outcome, gold_given: bool | None, not_given: C
 
 def whether_given(gold: Sequence[int], given: Sequence[int | None]) -> tuple[bool | None, ...]:
     """Return :attr:`Traced.gold_given` of :attr:`Traced.gold` and :attr:`Traced.given`."""
-    return tuple(None if not every or some is None else some > 0 for every, some in zip(gold, given, strict=True))
+    return tuple(
+        None if not every or some is None else some > 0
+        for every, some in zip(gold, given, strict=True)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,10 @@ class Ranking:
         if depth is not None:
             codes = codes[places_within(lengths) < depth]
             lengths = np.minimum(lengths, depth)
-        pieces = (self.ids.take(codes[start : start + _ROWS]).texts() for start in range(0, len(codes), _ROWS))
+        pieces = (
+            self.ids.take(codes[start : start + _ROWS]).texts()
+            for start in range(0, len(codes), _ROWS)
+        )
         names = chain.from_iterable(pieces)
         for turn, length in zip(self.turns, lengths.tolist(), strict=True):
             yield turn, list(islice(names, length))
@@ -90,7 +93,9 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
         turns, tied = _ties(run, keys, rows)
     starts = _starts(turns, len(run.turns))
     lengths = np.diff(starts)
-    constant = int(((np.bincount(turns[tied], minlength=len(lengths)) == lengths - 1) & (lengths > 2)).sum())
+    constant = int(
+        ((np.bincount(turns[tied], minlength=len(lengths)) == lengths - 1) & (lengths > 2)).sum()
+    )
     if policy.depth is not None:
         kept = np.arange(len(rows)) - starts[turns] < policy.depth
         rows, tied = rows[kept], tied[kept]
@@ -99,7 +104,9 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     return Ranking(run.name, run.turns, starts, run.ids, rows, tied, repeated, notes, constant)
 
 
-def notes_on_rows(name: str, repeated: int, constant: int, turns: int, policy: EvaluationPolicy) -> tuple[str, ...]:
+def notes_on_rows(
+    name: str, repeated: int, constant: int, turns: int, policy: EvaluationPolicy
+) -> tuple[str, ...]:
     """Return notes on documents that occur several times in a turn, and on :attr:`Ranking.constant` turns if they are many."""
     notes: list[str] = []
     if repeated and policy.documents:
@@ -109,9 +116,14 @@ def notes_on_rows(name: str, repeated: int, constant: int, turns: int, policy: E
         kind = "skipped; the best-ranked row of each counts"
         notes = [Note.of(name, counted(repeated, "repeated document"), kind)]
     if policy.order == "score" and constant > _FEW * turns:
-        ordered, some = f"{BY_RANK} orders them by rank", f"{constant:,} of {counted(turns, 'turn')}"
+        ordered, some = (
+            f"{BY_RANK} orders them by rank",
+            f"{constant:,} of {counted(turns, 'turn')}",
+        )
         kind = f"all scores of a turn are equal, so its passages are ordered by id; {ordered}"
-        alone = f"{name}: all scores are equal in {some}, whose passages are ordered by id; {ordered}"
+        alone = (
+            f"{name}: all scores are equal in {some}, whose passages are ordered by id; {ordered}"
+        )
         notes.append(Note.of(name, some, kind, alone))
     return tuple(notes)
 
@@ -128,14 +140,20 @@ def notes_on_ranks(run: Run, path: StrPath, policy: EvaluationPolicy) -> tuple[s
         return ()
     kind = identify(parts_of(path)[0])
     try:
-        ranks = read_run(path, run.name, ranks=True).ranks if kind is not None and kind.shape == "lines" else None
+        ranks = (
+            read_run(path, run.name, ranks=True).ranks
+            if kind is not None and kind.shape == "lines"
+            else None
+        )
     except InputError:  # ranks that are not numbers cannot be used either
         return ()
     found = 0 if ranks is None else _contradicting(run, ranks)
     if found <= _FEW * len(run.turns):
         return ()
     some = f"in {found:,} of {counted(len(run.turns), 'turn')},"
-    what = "another passage has a higher score than that of rank 1; passages are ordered by score, and"
+    what = (
+        "another passage has a higher score than that of rank 1; passages are ordered by score, and"
+    )
     what = f"{what} {BY_RANK} orders them by rank"
     return (Note.of(run.name, some.rstrip(","), what, f"{run.name}: {some} {what}"),)
 
@@ -155,7 +173,9 @@ def _starts(turns: npt.NDArray[np.int32], count: int) -> Codes:
     return np.concatenate(([0], np.cumsum(np.bincount(turns, minlength=count))))
 
 
-def _sorted_rows(turns: npt.NDArray[np.int32], keys: npt.NDArray[Any], count: int) -> npt.NDArray[np.int32]:
+def _sorted_rows(
+    turns: npt.NDArray[np.int32], keys: npt.NDArray[Any], count: int
+) -> npt.NDArray[np.int32]:
     """Return the rows by turn code and ascending key within a turn; most files already have this order."""
     same = turns[1:] == turns[:-1]
     if int(len(same) - same.sum()) == count - 1 and np.all((keys[1:] >= keys[:-1]) | ~same):
@@ -163,7 +183,9 @@ def _sorted_rows(turns: npt.NDArray[np.int32], keys: npt.NDArray[Any], count: in
     return np.lexsort((keys, turns)).astype(np.int32)
 
 
-def _ties(run: Run, keys: npt.NDArray[Any], rows: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], Mask]:
+def _ties(
+    run: Run, keys: npt.NDArray[Any], rows: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int32], Mask]:
     """Return the turns of ``rows``, and bool[n]: whether a row has the same turn and key as the previous one."""
     turns, keys = run.turn_codes.take(rows), keys.take(rows)
     tied = np.zeros(len(rows), dtype=bool)

@@ -72,11 +72,15 @@ def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
     numeric = all(number is not None for number in numbers.values())
     ordered = sorted(values, key=lambda value: (numbers[value] if numeric else 0, value))  # type: ignore[arg-type,return-value]
     # sorted, so that intervals do not depend on the order of the lines
-    keys = sorted({(rating.turn, rating.item) for rating in ratings}, key=lambda key: tuple(map(turn_sort_key, key)))
+    keys = sorted(
+        {(rating.turn, rating.item) for rating in ratings},
+        key=lambda key: tuple(map(turn_sort_key, key)),
+    )
     items = {key: place for place, key in enumerate(keys)}
     place_of = {value: place for place, value in enumerate(ordered)}
     counts = rating_counts(
-        [items[rating.turn, rating.item] for rating in ratings], [place_of[rating.value] for rating in ratings]
+        [items[rating.turn, rating.item] for rating in ratings],
+        [place_of[rating.value] for rating in ratings],
     )
     numbers_of = tuple(numbers[value] or 0.0 for value in ordered) if numeric else ()
     return Scale(criterion, tuple(ordered), numbers_of, counts, tuple(turn for turn, _ in keys))
@@ -86,7 +90,13 @@ def rating_units(scales: Sequence[Scale], by: Grouping) -> dict[str, Units]:
     """Return criterion → the sampling units of its items with at least two ratings."""
     return {
         scale.criterion: units_of_items(
-            [turn for turn, raters in zip(scale.turns, scale.counts.sum(axis=1), strict=True) if raters >= 2], "item", by
+            [
+                turn
+                for turn, raters in zip(scale.turns, scale.counts.sum(axis=1), strict=True)
+                if raters >= 2
+            ],
+            "item",
+            by,
         )
         for scale in scales
     }

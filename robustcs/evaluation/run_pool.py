@@ -81,7 +81,9 @@ class RunPool:
         order = np.argsort(keys)
         wanted = rows * len(self.documents) + codes
         inside = (rows >= 0) & (codes >= 0)
-        found = order[np.minimum(np.searchsorted(keys, wanted[inside], sorter=order), len(keys) - 1)]
+        found = order[
+            np.minimum(np.searchsorted(keys, wanted[inside], sorter=order), len(keys) - 1)
+        ]
         hit = keys[found] == wanted[inside]
         grades = np.full(len(self) + 1, UNJUDGED, dtype=np.int16)
         grades[found[hit]] = qrels.grades[inside][hit]
@@ -99,7 +101,9 @@ class RunPool:
         """Return the number of sets of grades to score together, for speed with limited memory."""
         if any(measure.family == "trec_eval" for measure in measures):
             return 1
-        cells = len(self.turns) * max(self._matrix(places, measures).shape[1] for places in self.places)
+        cells = len(self.turns) * max(
+            self._matrix(places, measures).shape[1] for places in self.places
+        )
         return int(max(1, min(_CELLS // max(cells, 1), _GRADES // len(self))))
 
     def scored(
@@ -111,7 +115,10 @@ class RunPool:
         turns but ``turns`` (bool[T]), which include those of ``changed``.
         """
         turns = np.ones(len(self.turns), dtype=bool) if turns is None else turns
-        tops, most = [self._matrix(places, measures)[turns] for places in self.places], _most(measures)
+        tops, most = (
+            [self._matrix(places, measures)[turns] for places in self.places],
+            _most(measures),
+        )
         kept = grades >= _lowest(grades, measures)
         kept[:-1] &= turns[self.pair_turns]
         kept[changed] = False
@@ -131,7 +138,9 @@ class RunPool:
         )
         return part, grades[pairs]
 
-    def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> Floats:
+    def score(
+        self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy
+    ) -> Floats:
         """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
         sets = len(grades)
         judged = self._ideal(grades, _lowest(grades, measures), _most(measures))
@@ -140,7 +149,16 @@ class RunPool:
             used = self._matrix(places, measures)
             rows = np.take(grades, used, axis=1).reshape(sets * len(self.turns), used.shape[1])
             retrieved = np.tile((places < len(self)).sum(axis=1), sets)
-            matrix = GradeMatrix(name, self.turns * sets, rows, judged, retrieved, retrieved == 0, self.extra_turns, self.notes)
+            matrix = GradeMatrix(
+                name,
+                self.turns * sets,
+                rows,
+                judged,
+                retrieved,
+                retrieved == 0,
+                self.extra_turns,
+                self.notes,
+            )
             columns = score_columns(matrix, measures, policy)
             for number, measure in enumerate(measures):
                 scores[:, run, number] = columns[measure.name].reshape(sets, len(self.turns))
@@ -155,7 +173,9 @@ class RunPool:
             self.names[run], self.turns, grades[places], ideal, retrieved, retrieved == 0, self.extra_turns, self.notes
         )  # fmt: skip
 
-    def _matrix(self, places: npt.NDArray[np.int32], measures: Sequence[Measure]) -> npt.NDArray[np.int32]:
+    def _matrix(
+        self, places: npt.NDArray[np.int32], measures: Sequence[Measure]
+    ) -> npt.NDArray[np.int32]:
         """Return ``places`` down to the largest cutoff of the measures."""
         cutoffs = [measure.cutoff for measure in measures]
         return places if None in cutoffs else places[:, : max(filter(None, cutoffs))]
@@ -171,9 +191,17 @@ class RunPool:
         # sets differ in few pairs: the others are counted once
         differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
         same = self._highest(np.flatnonzero(~differ & (grades[0, :-1] >= lowest)), grades[0], most)
-        values, shared = np.take(grades, self._by_turn(np.flatnonzero(differ)), axis=1), grades[0, same]
-        levels, counts = [], [np.zeros((len(grades), turns), dtype=np.int64)]  # the numbers of grades from each level up
-        for level in range(max(values.max(initial=lowest), shared.max(initial=lowest)), lowest - 1, -1):
+        values, shared = (
+            np.take(grades, self._by_turn(np.flatnonzero(differ)), axis=1),
+            grades[0, same],
+        )
+        levels, counts = (
+            [],
+            [np.zeros((len(grades), turns), dtype=np.int64)],
+        )  # the numbers of grades from each level up
+        for level in range(
+            max(values.max(initial=lowest), shared.max(initial=lowest)), lowest - 1, -1
+        ):
             own = values == level
             if own.any() or (shared == level).any():
                 levels.append(level)
@@ -198,7 +226,9 @@ class RunPool:
         if most is None:
             return pairs
         pairs = pairs[np.lexsort((-grades[pairs], self.pair_turns[pairs]))]
-        return pairs[places_within(np.bincount(self.pair_turns[pairs], minlength=len(self.turns))) < most]
+        return pairs[
+            places_within(np.bincount(self.pair_turns[pairs], minlength=len(self.turns))) < most
+        ]
 
 
 def _lowest(grades: Grades, measures: Sequence[Measure]) -> int:
@@ -209,7 +239,9 @@ def _lowest(grades: Grades, measures: Sequence[Measure]) -> int:
 
 def _most(measures: Sequence[Measure]) -> int | None:
     """Return the number of grades of a turn that the ideal rankings need; None for all."""
-    reading = [one for one in measures if one.family in ("ndcg", "recall", "map", "bpref", "trec_eval")]
+    reading = [
+        one for one in measures if one.family in ("ndcg", "recall", "map", "bpref", "trec_eval")
+    ]
     cutoffs = [one.cutoff if one.family == "ndcg" else None for one in reading]
     return None if None in cutoffs else max(filter(None, cutoffs), default=0)
 
@@ -233,7 +265,9 @@ class PoolBuilder:
     def _number(self) -> None:
         """Number the documents of the waiting runs, after those numbered before."""
         start = len(self._documents)
-        self._documents, codes = Ids.joined([self._documents, *(run.documents for run in self._waiting)]).encoded()
+        self._documents, codes = Ids.joined(
+            [self._documents, *(run.documents for run in self._waiting)]
+        ).encoded()
         for run in self._waiting:
             own = codes[start : start + len(run.documents)]
             start += len(run.documents)
@@ -247,7 +281,9 @@ class PoolBuilder:
         rows, codes = _pairs_of(self._qrels, self.turns, self._documents)
         width = len(self._documents)
         keys = [(rows * width + codes)[rows >= 0], *(run.rows * width + run.codes for run in runs)]
-        pairs, first, inverse = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
+        pairs, first, inverse = np.unique(
+            np.concatenate(keys), return_index=True, return_inverse=True
+        )
         order = np.argsort(first)  # numbered by first appearance
         number = np.empty(len(pairs), dtype=np.int64)
         number[order] = np.arange(len(pairs))
@@ -255,7 +291,9 @@ class PoolBuilder:
         places = []
         start = len(keys[0])
         for run in runs:
-            matrix = np.full((len(self.turns), int(run.ranks.max(initial=-1)) + 1), len(pairs), dtype=np.int32)
+            matrix = np.full(
+                (len(self.turns), int(run.ranks.max(initial=-1)) + 1), len(pairs), dtype=np.int32
+            )
             matrix[run.rows, run.ranks] = number[inverse[start : start + len(run.rows)]]
             start += len(run.rows)
             places.append(matrix)

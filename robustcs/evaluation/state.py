@@ -68,11 +68,17 @@ class SystemState:
         if metric in OUTCOMES and metric not in self.scores:
             return set(self.outcomes)
         lacking = set(self.lacking)
-        return {turn for turn in self.scores.get(metric, ()) if self.rankings.get(turn, turn) and turn not in lacking}
+        return {
+            turn
+            for turn in self.scores.get(metric, ())
+            if self.rankings.get(turn, turn) and turn not in lacking
+        }
 
     def judged_share(self, turns: Iterable[str], depth: int) -> float:
         """Return the judged share of the passages in the top ``depth`` of ``turns``; nan without passages."""
-        known = [grade is not None for turn in turns for _, grade in self.heads.get(turn, ())[:depth]]
+        known = [
+            grade is not None for turn in turns for _, grade in self.heads.get(turn, ())[:depth]
+        ]
         return sum(known) / len(known) if known else math.nan
 
 
@@ -130,12 +136,20 @@ class State:
     @property
     def turns(self) -> list[str]:
         """All turns with a score."""
-        every = (turn for system in self.systems.values() for scores in system.scores.values() for turn in scores)
+        every = (
+            turn
+            for system in self.systems.values()
+            for scores in system.scores.values()
+            for turn in scores
+        )
         return list(dict.fromkeys(every))
 
     def to_json(self) -> str:
         """Return the state as JSON; :func:`robustcs.project.state.read_state` reads it."""
-        content = {**vars(self), "systems": {name: vars(system) for name, system in self.systems.items()}}
+        content = {
+            **vars(self),
+            "systems": {name: vars(system) for name, system in self.systems.items()},
+        }
         if not self.conversations:
             del content["conversations"]
         return sealed_text(FORMAT, content) + "\n"

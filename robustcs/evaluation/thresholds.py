@@ -53,17 +53,25 @@ def parse_threshold(text: str) -> Threshold:
     """
     match = _EXPRESSION.fullmatch(text.strip())
     if not match:
-        raise UsageError("bad-threshold", f"cannot read threshold {text!r}", "use '>0', '>=0.5', '=1' or a number")
+        raise UsageError(
+            "bad-threshold",
+            f"cannot read threshold {text!r}",
+            "use '>0', '>=0.5', '=1' or a number",
+        )
     value = float(match["value"])
     if not math.isfinite(value):
-        raise UsageError("bad-threshold", f"threshold {text!r} is too large", "use a number such as 0.5")
+        raise UsageError(
+            "bad-threshold", f"threshold {text!r} is too large", "use a number such as 0.5"
+        )
     operator = match["operator"]
     if operator is None:
         return Threshold(">", 0.0) if value == 0 else Threshold(">=", value)
     return Threshold({"≥": ">=", "==": "="}.get(operator, operator), value)  # type: ignore[arg-type]
 
 
-def reachable_thresholds(given: Sequence[Threshold], measures: Sequence[Measure] = ()) -> tuple[Threshold, ...]:
+def reachable_thresholds(
+    given: Sequence[Threshold], measures: Sequence[Measure] = ()
+) -> tuple[Threshold, ...]:
     """Return every threshold once, or the three of the paper if none is given.
 
     ``measures``: the measures to which they apply; the highest score of the default ones is 1, as for P@1.
@@ -82,7 +90,11 @@ def refuse_unreachable(measure: Measure, threshold: Threshold) -> None:
     highest = highest_score(measure)
     if highest is None:
         return
-    reached = threshold.holds(highest) if threshold.operator == ">" else threshold.value <= highest + TOLERANCE
+    reached = (
+        threshold.holds(highest)
+        if threshold.operator == ">"
+        else threshold.value <= highest + TOLERANCE
+    )
     if not reached:
         raise UsageError(
             "threshold-too-high", f"no score of {measure} can be {threshold}: the highest is {highest:g}",

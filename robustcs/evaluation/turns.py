@@ -121,20 +121,28 @@ class Turns:
 
 def expected_of(qrels: Qrels, documents: bool = False) -> Expected:
     """Return the judged turns in the order of a grade matrix."""
-    return Expected(tuple(sorted(qrels.turns, key=turn_sort_key)), passage=qrels.ids[0], documents=documents)
+    return Expected(
+        tuple(sorted(qrels.turns, key=turn_sort_key)), passage=qrels.ids[0], documents=documents
+    )
 
 
 def answered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> Answered:
     """Return which turns the run of a grade matrix has."""
     turn, passage = matrix.first
-    return Answered(name, path, matrix.missing, turn, passage, matrix.extra_turns, not no_judged_passage(matrix))
+    return Answered(
+        name, path, matrix.missing, turn, passage, matrix.extra_turns, not no_judged_passage(matrix)
+    )
 
 
-def answered_by_turns(name: str, path: StrPath, own: Collection[str], expected: Expected) -> Answered:
+def answered_by_turns(
+    name: str, path: StrPath, own: Collection[str], expected: Expected
+) -> Answered:
     """Return which expected turns a file with the turns ``own`` has."""
     known = frozenset(own)
     missing = np.array([turn not in known for turn in expected.turns], dtype=bool)
-    return Answered(name, path, missing, next(iter(own), ""), extra=len(own) - int((~missing).sum()))
+    return Answered(
+        name, path, missing, next(iter(own), ""), extra=len(own) - int((~missing).sum())
+    )
 
 
 def count_turns(
@@ -161,13 +169,18 @@ def count_turns(
     if problems:
         raise InputError(problems)
     sets = _asked(expected, files, asked or {})
-    files = [replace(one, missing=one.missing & sets[one.name]) if one.name in sets else one for one in files]
+    files = [
+        replace(one, missing=one.missing & sets[one.name]) if one.name in sets else one
+        for one in files
+    ]
     lacking, answered, unscored = np.zeros((3, len(expected.turns)), dtype=bool)
     told = []
     for place, file in enumerate(files):
         if file.unscored is not None and file.unscored.any():
             unscored |= file.unscored
-            told.append(f"{system_name(file.name)} {some_of(tuple(compress(expected.turns, file.unscored)))}")
+            told.append(
+                f"{system_name(file.name)} {some_of(tuple(compress(expected.turns, file.unscored)))}"
+            )
             files[place] = replace(file, missing=file.missing & ~file.unscored)
     for file in files:
         lacking |= file.missing
@@ -180,19 +193,29 @@ def count_turns(
         by_any = np.any(list(sets.values()), axis=0)
         kept, lacking = kept & by_any, lacking & by_any
     if not kept.any():
-        raise UsageError("no-turns", "no turn is answered by all files", "check that their turn ids agree")
-    lacks = {file.name: tuple(compress(expected.turns, file.missing)) for file in files if file.missing.any()}
+        raise UsageError(
+            "no-turns", "no turn is answered by all files", "check that their turn ids agree"
+        )
+    lacks = {
+        file.name: tuple(compress(expected.turns, file.missing))
+        for file in files
+        if file.missing.any()
+    }
     # only runs have passages; notes on other files are made where they are read
     extra = max((file.extra for file in files if file.passage), default=0)
     left_out = [no_judgments(extra, "the runs")] if extra else []
     notes = [*left_out, *notes_on(expected, files), *_unasked_notes(sets, asked or {}, apart)]
     if told and not alone:
         number = int(unscored.sum())
-        notes.append(f"{counted(number, 'turn')} left out, because a score is missing: {'; '.join(told)}")
+        notes.append(
+            f"{counted(number, 'turn')} left out, because a score is missing: {'; '.join(told)}"
+        )
     return Turns(expected, kept, lacking, lacks, tuple(notes), sets, unscored)
 
 
-def _asked(expected: Expected, files: Sequence[Answered], asked: Mapping[str, Asked]) -> dict[str, Mask]:
+def _asked(
+    expected: Expected, files: Sequence[Answered], asked: Mapping[str, Asked]
+) -> dict[str, Mask]:
     """Return name of a set → bool[T]: whether it asks the turn."""
     answered = {file.name: ~file.missing for file in files}
     found = {}
@@ -219,7 +242,13 @@ def _unasked_notes(sets: Mapping[str, Mask], asked: Mapping[str, Asked], apart: 
         whose += "" if apart else f" and {'its' if one else 'their'} baseline"
         both = f"the other {left} {verb(left, 'is', 'are')} left out of {whose}"
         both += f", {assumed(who)}" if unknown else ""
-        does = ("has passages for" if one else "have passages for") if unknown else "covers" if one else "cover"
+        does = (
+            ("has passages for" if one else "have passages for")
+            if unknown
+            else "covers"
+            if one
+            else "cover"
+        )
         notes.append(f"{who} {does} {of}; {both}")
     return notes
 
@@ -283,7 +312,12 @@ def notes_on(expected: Expected, files: Sequence[Answered]) -> list[Note]:
     for file in files:
         alike = f"none of its passages is judged (ids of {expected.what} look like {expected.passage!r})"
         notes += [
-            Note.of(file.name, f"{file.passage!r}", f"{alike}; {one.advice}", f"{file.name}: {one.found}; {one.advice}")
+            Note.of(
+                file.name,
+                f"{file.passage!r}",
+                f"{alike}; {one.advice}",
+                f"{file.name}: {one.found}; {one.advice}",
+            )
             for one in unjudged_runs(expected, [file])
         ]
         if file.missing.any() and not file.missing.all():
@@ -294,7 +328,12 @@ def notes_on(expected: Expected, files: Sequence[Answered]) -> list[Note]:
 def lacks_note(name: str, turns: Sequence[str]) -> Note:
     """Return a note such as ``t5 misses 2 turns: 31_2, 31_4``."""
     alone = f"{system_name(name)} misses {counted(len(turns), 'turn')}: {some_of(turns)}"
-    return Note.of(system_name(name), f"{counted(len(turns), 'turn')}: {some_of(turns, 2)}", "missing turns", alone)
+    return Note.of(
+        system_name(name),
+        f"{counted(len(turns), 'turn')}: {some_of(turns, 2)}",
+        "missing turns",
+        alone,
+    )
 
 
 def union_of_turns(files: Sequence[tuple[StrPath, Collection[str]]], what: str) -> Expected:
@@ -304,10 +343,22 @@ def union_of_turns(files: Sequence[tuple[StrPath, Collection[str]]], what: str) 
     the first of them.
     """
     every = [set(turns) for _, turns in files]
-    alone = [place for place, own in enumerate(every) if own.isdisjoint(set().union(*every[:place], *every[place + 1 :]))]
+    alone = [
+        place
+        for place, own in enumerate(every)
+        if own.isdisjoint(set().union(*every[:place], *every[place + 1 :]))
+    ]
     if len(files) > 1 and alone:
-        first = 0 if len(alone) == len(files) else next(place for place in range(len(files)) if place not in alone)
+        first = (
+            0
+            if len(alone) == len(files)
+            else next(place for place in range(len(files)) if place not in alone)
+        )
         against = Expected(tuple(sorted(every[first], key=turn_sort_key)), str(files[first][0]))
-        wrong = [answered_by_turns("", files[place][0], list(files[place][1]), against) for place in alone if place != first]
+        wrong = [
+            answered_by_turns("", files[place][0], list(files[place][1]), against)
+            for place in alone
+            if place != first
+        ]
         raise InputError(strangers(against, wrong))
     return Expected(tuple(sorted(set().union(*every), key=turn_sort_key)), what)

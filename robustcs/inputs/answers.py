@@ -40,10 +40,27 @@ from robustcs.inputs.formats import Record, answer_of, answered, first_turn, is_
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath, parts_of
 from robustcs.inputs.readings import union_of_texts
-from robustcs.inputs.records import ID_NAMES, BadRowError, ByTurn, RowProblems, UnusableRowError, json_lines, noted, shape_of
+from robustcs.inputs.records import (
+    ID_NAMES,
+    BadRowError,
+    ByTurn,
+    RowProblems,
+    UnusableRowError,
+    json_lines,
+    noted,
+    shape_of,
+)
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Fields, by_field, find_column, read_rows, text_of
-from robustcs.inputs.text import filled_lines, first_record, id_text, is_turn_id, json_pairs, number_of, read_json
+from robustcs.inputs.text import (
+    filled_lines,
+    first_record,
+    id_text,
+    is_turn_id,
+    json_pairs,
+    number_of,
+    read_json,
+)
 
 #: QuAC's answer to a question that its passage does not answer; it matches only itself.
 CANNOT_ANSWER = "CANNOTANSWER"
@@ -82,7 +99,9 @@ def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> di
     if isinstance(path, PooledFile):
         models = path.names or ("",) * len(path.files)
         parts = zip(path.files, models, strict=True)
-        return union_of_texts((file, read_predicted_answers(file, name, model)) for file, model in parts)
+        return union_of_texts(
+            (file, read_predicted_answers(file, name, model)) for file, model in parts
+        )
     predicted: ByTurn[str] = ByTurn(path, "answers")
     for turn, answers, line in _entries(path, predicted.problems, False, name, model):
         if len(answers) != 1:
@@ -99,7 +118,9 @@ def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> di
 _Entries = Iterator[tuple[object, list[Any], int | None]]
 
 
-def _entries(path: StrPath, problems: ProblemList, gold: bool, name: str = "", model: str = "") -> _Entries:
+def _entries(
+    path: StrPath, problems: ProblemList, gold: bool, name: str = "", model: str = ""
+) -> _Entries:
     """Return the answers of every turn of a file of any format.
 
     Raises :class:`InputError` for a file that contains no such answers.
@@ -119,18 +140,30 @@ def _entries(path: StrPath, problems: ProblemList, gold: bool, name: str = "", m
     if kind := next((kind for kind in (QRECC, DPR) if kind.fits(record)), None):
         entries = kind.entries(list(json_records(path, problems)), problems)
         if gold:
-            return ((turn, gold_answers(fields), line) for turn, fields, line in entries if gold_answers(fields))
+            return (
+                (turn, gold_answers(fields), line)
+                for turn, fields, line in entries
+                if gold_answers(fields)
+            )
         return ((turn, [predicted_answer(fields)], line) for turn, fields, line in entries)
     if shape == "jsonl":
         return _lines(path, problems)
     value = read_json(path, halves=True)
     if not isinstance(value, dict):
-        raise input_error(path, None, "JSON, but not an object {turn: answer}", _FORMATS, "unknown-format")
+        raise input_error(
+            path, None, "JSON, but not an object {turn: answer}", _FORMATS, "unknown-format"
+        )
     data = value.get("data")
     # a turn may also be named "data"; its answers are texts
     if isinstance(data, list) and not (data and all(isinstance(item, str) for item in data)):
         if not gold:
-            raise input_error(path, None, "this is a data set with gold answers", "give a file of predictions", "gold-answers")
+            raise input_error(
+                path,
+                None,
+                "this is a data set with gold answers",
+                "give a file of predictions",
+                "gold-answers",
+            )
         return _data_set_answers(data, problems)
     return ((turn, _as_list(answer), None) for turn, answer in json_pairs(path))
 
@@ -140,11 +173,22 @@ def _lines(path: StrPath, problems: ProblemList) -> _Entries:
     for number, record in json_lines(path, problems, halves=True):
         if "best_span_str" in record:
             turns, answers = record.get("qid"), record["best_span_str"]
-            if not isinstance(turns, list) or not isinstance(answers, list) or len(turns) != len(answers):
+            if (
+                not isinstance(turns, list)
+                or not isinstance(answers, list)
+                or len(turns) != len(answers)
+            ):
                 advice = "write one answer for each question of the dialog"
-                problems.add(number, "qid and best_span_str are not lists of the same length", advice, "wrong-columns")
+                problems.add(
+                    number,
+                    "qid and best_span_str are not lists of the same length",
+                    advice,
+                    "wrong-columns",
+                )
                 continue
-            yield from ((turn, [answer], number) for turn, answer in zip(turns, answers, strict=True))
+            yield from (
+                (turn, [answer], number) for turn, answer in zip(turns, answers, strict=True)
+            )
         elif "answers" in record or "answer" in record:
             named = next((record[name] for name in ID_NAMES if name in record), None)
             yield named, _as_list(record.get("answers", record.get("answer"))), number
@@ -223,7 +267,9 @@ class Trace:
     @property
     def responses(self) -> dict[str, Response]:
         """Turn → response by the metric :data:`IDK`, where its value is known."""
-        labelled = {turn: response_of_label(str(value)) for turn, value in self.scores.get(IDK, {}).items()}
+        labelled = {
+            turn: response_of_label(str(value)) for turn, value in self.scores.get(IDK, {}).items()
+        }
         return {turn: response for turn, response in labelled.items() if response}
 
     def add(self, other: Trace) -> None:
@@ -257,25 +303,46 @@ def _tasks(found: Trace, records: list[Record], name: str) -> None:
     found.scores.update(mtrag.scores(records, name))
     labels = mtrag.labels(records)
     for label in (one for one in labels if one.lower() == "answerability"):
-        found.kinds.update({turn: kind_of_label(value.split(", ")[0]) or "unknown" for turn, value in labels[label].items()})
+        found.kinds.update(
+            {
+                turn: kind_of_label(value.split(", ")[0]) or "unknown"
+                for turn, value in labels[label].items()
+            }
+        )
     found.texts.update({passage: text for _, passage, text in mtrag.passages(records)})
     for record in records:
         turn = id_text(record.fields.get("task_id"))
         if isinstance(record.fields.get("contexts"), list):
-            found.passages[turn] = tuple(str(one) for one, _ in passages_in(record.fields["contexts"]) if is_turn_id(one))
+            found.passages[turn] = tuple(
+                str(one) for one, _ in passages_in(record.fields["contexts"]) if is_turn_id(one)
+            )
         if said := mtrag.conversation(record.fields):
             found.conversation[turn] = said
 
 
 def _reports(found: Trace, records: Iterable[Record], problems: ProblemList) -> None:
     for topic, fields_, _ in answered(records, problems):
-        listed = [str(passage) for passage, _ in passages_in(fields_.get("references")) if is_turn_id(passage)]
+        listed = [
+            str(passage)
+            for passage, _ in passages_in(fields_.get("references"))
+            if is_turn_id(passage)
+        ]
         turn, sentences = id_text(topic), []
-        for part in (part for part in answer_of(fields_) or () if isinstance(part, dict) and isinstance(part.get("text"), str)):
-            given = chain(*(passages_in(part.get(key)) for key in ("citations", "passage_provenance")))
-            sentences.append((part["text"].strip(), tuple(_cited(passage, listed) for passage, _ in given)))
+        for part in (
+            part
+            for part in answer_of(fields_) or ()
+            if isinstance(part, dict) and isinstance(part.get("text"), str)
+        ):
+            given = chain(
+                *(passages_in(part.get(key)) for key in ("citations", "passage_provenance"))
+            )
+            sentences.append(
+                (part["text"].strip(), tuple(_cited(passage, listed) for passage, _ in given))
+            )
         if any(cited for _, cited in sentences) or listed:
-            found.passages[turn] = tuple(dict.fromkeys([*listed, *chain(*(cited for _, cited in sentences))]))
+            found.passages[turn] = tuple(
+                dict.fromkeys([*listed, *chain(*(cited for _, cited in sentences))])
+            )
             found.cited[turn] = sentences
 
 
@@ -307,7 +374,11 @@ class AnswerLabels:
 _TURN: Fields = {"turn": (*ID_NAMES, "task_id")}
 _SYSTEM: Fields = {"system": ("system", "model", "run_id")}
 #: Labels; a file needs at least one of them.
-_LABEL_FIELDS: Fields = {"answerability": ("answerability", "kind"), "response": ("response", IDK), "correct": ("correct",)}
+_LABEL_FIELDS: Fields = {
+    "answerability": ("answerability", "kind"),
+    "response": ("response", IDK),
+    "correct": ("correct",),
+}
 
 
 def read_answer_labels(path: StrPath) -> AnswerLabels:
@@ -321,13 +392,25 @@ def read_answer_labels(path: StrPath) -> AnswerLabels:
         if mtrag.has_tasks(first_record(file) or {}):
             found.kinds.update(read_trace(file).kinds)
             if not found.kinds:
-                raise input_error(file, None, "tasks without answerability", "give tasks with this label", "no-such-column")
+                raise input_error(
+                    file,
+                    None,
+                    "tasks without answerability",
+                    "give tasks with this label",
+                    "no-such-column",
+                )
             continue
         problems = RowProblems(file)
         columns, rows = read_rows(file, problems)
         if not any(find_column(columns, names) for names in _LABEL_FIELDS.values()):
             advice = "name the columns turn, answerability, system, response and correct; some of them may be missing"
-            raise input_error(file, 1, f"no labels; the columns are: {', '.join(columns)}", advice, "no-such-column")
+            raise input_error(
+                file,
+                1,
+                f"no labels; the columns are: {', '.join(columns)}",
+                advice,
+                "no-such-column",
+            )
         for line, row in by_field(file, columns, rows, _TURN, {**_SYSTEM, **_LABEL_FIELDS}):
             with noted(problems, line):
                 _take(found, row)
@@ -344,7 +427,13 @@ def _take(found: AnswerLabels, row: Mapping[str, Any]) -> None:
     kinds = "answerable, partial, unanswerable, underspecified, conversational or unknown"
     readings: tuple[tuple[str, dict[Any, Any], Any, Callable[[str], Any], str], ...] = (
         ("answerability", found.kinds, turn, kind_of_label, kinds),
-        ("response", found.responses, key, response_of_label, f"{', '.join(RESPONSES)}, or 1, 0.5, 0 as in {IDK}"),
+        (
+            "response",
+            found.responses,
+            key,
+            response_of_label,
+            f"{', '.join(RESPONSES)}, or 1, 0.5, 0 as in {IDK}",
+        ),
         ("correct", found.correct, key, _share, "1 or 0"),
     )
     for field_, known, of, read, names in readings:
@@ -354,7 +443,9 @@ def _take(found: AnswerLabels, row: Mapping[str, Any]) -> None:
                 raise BadRowError(f"{field_} is {label[:40]!r}", f"write {names}", "unknown-label")
             if known.setdefault(of, value) != value:
                 raise BadRowError(
-                    f"{field_} of turn {turn} is labelled twice", "keep one of the labels", "contradicting-entries"
+                    f"{field_} of turn {turn} is labelled twice",
+                    "keep one of the labels",
+                    "contradicting-entries",
                 )
 
 

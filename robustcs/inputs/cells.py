@@ -68,7 +68,11 @@ def cells_of(chunk: bytes) -> Cells | None:
     lines = int(np.count_nonzero(breaks))
     width = int(breaks.argmax()) + 1
     # the only character below a space is the line feed, all lines have equally many cells, and no cell is empty
-    if int(np.count_nonzero(found < ord(" "))) != lines or lines * width != len(places) or not breaks[width - 1 :: width].all():
+    if (
+        int(np.count_nonzero(found < ord(" "))) != lines
+        or lines * width != len(places)
+        or not breaks[width - 1 :: width].all()
+    ):
         return None
     if places[0] == MARGIN or bool((places[1:] - places[:-1] == 1).any()):
         return None
@@ -86,7 +90,10 @@ def labels_of(cells: Ids, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
     raw = cells.data.data
     starts = cells.starts[first]
     spans = zip(starts.tolist(), (starts + cells.lengths[first]).tolist(), strict=True)
-    found = np.array([codes.setdefault(bytes(raw[start:end]), len(codes)) for start, end in spans], dtype=np.int32)
+    found = np.array(
+        [codes.setdefault(bytes(raw[start:end]), len(codes)) for start, end in spans],
+        dtype=np.int32,
+    )
     return np.repeat(found, np.diff(np.append(first, len(cells))))
 
 
@@ -130,7 +137,10 @@ def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:
             digits, shift, negative, regular = _decimals(first)
             rest = _padded(cells.data, cells.starts + cells.lengths, more)
             power = _TENS.take(shift)
-            values, above = (((digits + end).astype(np.float64) / power).astype(np.float32) for end in (np.uint64(0), more > 0))
+            values, above = (
+                ((digits + end).astype(np.float64) / power).astype(np.float32)
+                for end in (np.uint64(0), more > 0)
+            )
             regular &= (digits < _EXACT) & _are_digits(rest) & (values == above)
             regular &= (more == 0) | (shift > 0) | _with_point(first)
             np.negative(values, out=values, where=negative)
@@ -156,7 +166,9 @@ def _others(cells: Ids, regular: npt.NDArray[np.bool_]) -> list[tuple[int, bytes
     raw = cells.data.tobytes()
     rows = np.flatnonzero(~regular)
     starts = cells.starts[rows]
-    spans = zip(rows.tolist(), starts.tolist(), (starts + cells.lengths[rows]).tolist(), strict=True)
+    spans = zip(
+        rows.tolist(), starts.tolist(), (starts + cells.lengths[rows]).tolist(), strict=True
+    )
     return [(row, raw[start:end]) for row, start, end in spans]
 
 
@@ -165,7 +177,11 @@ def _with_point(cells: Ids) -> npt.NDArray[np.bool_]:
     return np.asarray(cells.data[cells.starts + cells.lengths - 1] == ord("."))
 
 
-def _decimals(cells: Ids) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _decimals(
+    cells: Ids,
+) -> tuple[
+    npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]
+]:
     """Return digits (12345 for ``-12.345``), decimal places (3), sign, and which cells are such numbers.
 
     Processes eight characters at a time as the bytes of one integer.
@@ -189,7 +205,9 @@ def _decimals(cells: Ids) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]
 
 def _eight(
     data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], size: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+) -> tuple[
+    npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]
+]:
     """Parse the ``size`` ≤ 8 bytes before ``ends``: return the number without its point, the number of digits after the point,
     the number of points (0 or 1), and whether there are only digits and this point.
     """
@@ -212,7 +230,9 @@ def _eight(
     return (first + second) >> np.uint64(32), places, points.view(np.int64), fine
 
 
-def _padded(data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+def _padded(
+    data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], size: npt.NDArray[np.int64]
+) -> npt.NDArray[np.uint64]:
     """Return the ``size`` ≤ 8 bytes before ``ends``, with zeros before them. Digits are bytes of 0 to 9, all else is above."""
     word: npt.NDArray[np.uint64] = eight_bytes(data)[ends - 8]
     word ^= _ZEROS

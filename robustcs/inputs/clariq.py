@@ -23,7 +23,15 @@ from robustcs.inputs.records import RowProblems, shape_of
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import by_field, named, read_rows, rows_by_field, text_of
-from robustcs.inputs.text import filled_lines, finite_number, first_bytes, is_turn_id, number_of, read_json, whole_number
+from robustcs.inputs.text import (
+    filled_lines,
+    finite_number,
+    first_bytes,
+    is_turn_id,
+    number_of,
+    read_json,
+    whole_number,
+)
 from robustcs.wording import counted
 
 #: Labels of clarification need, from 1 (no question is needed) to 4 (nothing can be answered without one).
@@ -104,7 +112,9 @@ def read_topics(path: StrPath) -> Topics:
         need = row.get("clarification_need", "")
         label = _need(need)
         if need and label is None:
-            problems.add(line, f"unknown clarification need {need!r}", "write 1, 2, 3 or 4", "bad-need")
+            problems.add(
+                line, f"unknown clarification need {need!r}", "write 1, 2, 3 or 4", "bad-need"
+            )
         elif label is not None:
             found = "topic {key} has the clarification need {value} here but {earlier} earlier"
             problems.once(needs, topic, label, line, found, "give every topic one label")
@@ -122,7 +132,17 @@ def read_topics(path: StrPath) -> Topics:
         raise input_error(path, None, "the file has no topics", "check the path", "empty")
     asked = {topic: frozenset(ids) for topic, ids in questions.items()}
     sizes = tuple(rows[file] for file in parts_of(path))
-    return Topics(requests, needs, asked, facets, facet_texts, question_texts, sum(sizes), tuple(answers), sizes)
+    return Topics(
+        requests,
+        needs,
+        asked,
+        facets,
+        facet_texts,
+        question_texts,
+        sum(sizes),
+        tuple(answers),
+        sizes,
+    )
 
 
 def _topic_rows(path: StrPath) -> Iterator[tuple[ProblemList, int, dict[str, str]]]:
@@ -158,9 +178,20 @@ def read_needs(path: StrPath) -> dict[str, int]:
             continue
         label = _need(cells[1])
         if label is None:
-            problems.add(line, f"unknown label {cells[1]!r} of topic {cells[0]}", "write 1, 2, 3 or 4", "bad-need")
+            problems.add(
+                line,
+                f"unknown label {cells[1]!r} of topic {cells[0]}",
+                "write 1, 2, 3 or 4",
+                "bad-need",
+            )
         else:
-            problems.once(needs, cells[0], label, line, "topic {key} has the label {value} here but {earlier} earlier")
+            problems.once(
+                needs,
+                cells[0],
+                label,
+                line,
+                "topic {key} has the label {value} here but {earlier} earlier",
+            )
     problems.finish(needs, "predictions")
     return needs
 
@@ -185,7 +216,9 @@ class QuestionRun:
     texts: bool = False
 
 
-def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, ranks: bool = False) -> QuestionRun:
+def read_question_run(
+    path: StrPath, name: str, bank: Mapping[str, str] | None, ranks: bool = False
+) -> QuestionRun:
     """Read a run ``topic_id 0 question_id rank score tag``, or one of question texts in quotes (multi-turn systems).
 
     Texts get their id from ``bank``: that of an equal text, else of a text equal except for letter case, punctuation and white
@@ -195,11 +228,16 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
     """
     head = "".join(line for _, line in islice(filled_lines(path), 1))
     if head.lstrip().startswith(("{", "[")):
-        found, advice = "this is JSON, not a run of questions", "write lines of topic_id 0 question_id rank score tag"
+        found, advice = (
+            "this is JSON, not a run of questions",
+            "write lines of topic_id 0 question_id rank score tag",
+        )
         raise input_error(path, 1, found, advice, "not-a-run")
     if not _QUOTED.match(head):
         run = read_run(path, name, ranks=ranks)
-        return QuestionRun(run, 0 if bank is None else sum(question not in bank for question in run.ids.texts()))
+        return QuestionRun(
+            run, 0 if bank is None else sum(question not in bank for question in run.ids.texts())
+        )
     if bank is None:
         found = "the questions are texts, not ids"
         raise input_error(path, 1, found, "name the question bank with --questions FILE", "no-bank")
@@ -211,14 +249,26 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
         match = _QUOTED_LINE.fullmatch(text.strip())
         rank = whole_number(match[3], _LAST_RANK) if match else None
         if match is None or rank is None:
-            problems.add(line, "not a line of a run of texts", 'write: context_id 0 "question" rank score tag', "bad-line")
+            problems.add(
+                line,
+                "not a line of a run of texts",
+                'write: context_id 0 "question" rank score tag',
+                "bad-line",
+            )
             continue
         score = number_of(match[4])
         if score is None:
-            problems.add(line, f"score {match[4]!r} is not a number", "write a decimal number", "not-a-number")
+            problems.add(
+                line,
+                f"score {match[4]!r} is not a number",
+                "write a decimal number",
+                "not-a-number",
+            )
             continue
         asked = match[2].strip()
-        rows.append((match[1], (known.find(asked) if asked else NO_QUESTION) or f'"{asked}"', score))
+        rows.append(
+            (match[1], (known.find(asked) if asked else NO_QUESTION) or f'"{asked}"', score)
+        )
         places.append(rank)
     problems.raise_if_any()
     unknown = sum(question.startswith('"') for _, question, _ in rows)
@@ -251,14 +301,26 @@ def read_preferences(path: StrPath) -> tuple[Preference, ...]:
     problems = RowProblems(path, "preferences")
     found: list[Preference] = []
     for line, row in rows_by_field(path, problems, named(*_COLUMNS), named("pair")):
-        criterion, first, second, winner, pair = cells = [str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair")]
+        criterion, first, second, winner, pair = cells = [
+            str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair")
+        ]
         lacking = [name for name, cell in zip(_COLUMNS, cells, strict=False) if not cell]
         if lacking:
             problems.skip(line, f"no {lacking[0]}", "complete the row or delete it", "empty-field")
         elif first == second:
-            problems.add(line, f"{first} is compared with itself", "name two different systems", "same-system")
+            problems.add(
+                line,
+                f"{first} is compared with itself",
+                "name two different systems",
+                "same-system",
+            )
         elif winner not in (first, second, TIE):
-            problems.add(line, f"unknown winner {winner!r}", f"write {first}, {second} or {TIE}", "unknown-winner")
+            problems.add(
+                line,
+                f"unknown winner {winner!r}",
+                f"write {first}, {second} or {TIE}",
+                "unknown-winner",
+            )
         else:
             found.append(Preference(criterion, first, second, winner, pair))
     problems.finish(found, "preferences")
@@ -282,10 +344,18 @@ CONVERT = (
 )
 
 #: Problem and advice for a context of two topics.
-_TWO, _OWN = "context {key} belongs to topic {value} here but to {earlier} earlier", "give each its own id"
+_TWO, _OWN = (
+    "context {key} belongs to topic {value} here but to {earlier} earlier",
+    "give each its own id",
+)
 
 #: First bytes of pickles of protocols 2 to 5, and of the old text protocols.
-_PICKLES = tuple(bytes((0x80, protocol)) for protocol in (2, 3, 4, 5)) + (b"(dp", b"(lp", b"}q", b"]q")
+_PICKLES = tuple(bytes((0x80, protocol)) for protocol in (2, 3, 4, 5)) + (
+    b"(dp",
+    b"(lp",
+    b"}q",
+    b"]q",
+)
 
 
 def refuse_pickle(path: StrPath) -> None:
@@ -293,7 +363,13 @@ def refuse_pickle(path: StrPath) -> None:
     head = first_bytes(path, 512)
     if head.startswith(_PICKLES) or b".pkl\0" in head[:110]:
         found = "this is a pickle, which robustcs never loads: loading it can run any program"
-        raise input_error(path, None, found, f"if you trust the file, unpack it and convert it to JSON: {CONVERT}", "pickle")
+        raise input_error(
+            path,
+            None,
+            found,
+            f"if you trust the file, unpack it and convert it to JSON: {CONVERT}",
+            "pickle",
+        )
 
 
 def is_json(path: StrPath) -> bool:
@@ -312,13 +388,19 @@ def read_evaluation(path: StrPath) -> UnitScores:
     for measure, unit, value in _entries(path):
         if measure.startswith("Recall"):
             found = "these are recalls of questions"
-            raise input_error(path, None, found, "robustcs computes them from --run NAME=FILE", "not-documents")
+            raise input_error(
+                path, None, found, "robustcs computes them from --run NAME=FILE", "not-documents"
+            )
         if isinstance(value, dict):
             found = f"{measure} of {unit} has a value per question"
-            raise input_error(path, None, found, "use --performance FILE for this table", "per-question-table")
+            raise input_error(
+                path, None, found, "use --performance FILE for this table", "per-question-table"
+            )
         number = finite_number(value)
         if number is None:
-            problems.add(None, f"{measure} of {unit} is {value!r}", "write a number", "not-a-number")
+            problems.add(
+                None, f"{measure} of {unit} is {value!r}", "write a number", "not-a-number"
+            )
         else:
             scores.setdefault(measure, {})[unit] = number
     problems.raise_if_any()
@@ -337,14 +419,27 @@ def read_performance(path: StrPath) -> QuestionScores:
     for measure, unit, questions in _entries(path):
         if not isinstance(questions, dict):
             found = f"{measure} of {unit} has no values per question"
-            raise input_error(path, None, found, "use --evaluations NAME=FILE for the values of one system", "no-questions")
+            raise input_error(
+                path,
+                None,
+                found,
+                "use --evaluations NAME=FILE for the values of one system",
+                "no-questions",
+            )
         if not questions:
-            problems.add(None, f"{measure} of {unit} has no questions", "complete it or delete it", "no-questions")
+            problems.add(
+                None,
+                f"{measure} of {unit} has no questions",
+                "complete it or delete it",
+                "no-questions",
+            )
         for question, entry in questions.items():
             number = finite_number(entry.get("with_answer") if isinstance(entry, dict) else entry)
             if number is None:
                 found = f"{measure} of {unit}, {question}: {str(entry)[:60]} is not a value"
-                problems.add(None, found, 'write a number, or {"with_answer": number}', "not-a-number")
+                problems.add(
+                    None, found, 'write a number, or {"with_answer": number}', "not-a-number"
+                )
             else:
                 scores.setdefault(measure, {}).setdefault(unit, {})[question] = number
     problems.raise_if_any()
@@ -355,9 +450,21 @@ def _entries(path: StrPath) -> Iterator[tuple[str, str, Any]]:
     """Yield measure, unit and entry of a table. Raises :class:`InputError` for other JSON and for a pickle."""
     refuse_pickle(path)
     value = read_json(path)
-    if not isinstance(value, dict) or not value or not all(isinstance(units, dict) and units for units in value.values()):
-        raise input_error(path, None, "JSON, but not a table by measure and facet", 'write {"NDCG3": {"F0001": …}}', "no-table")
-    return ((measure, unit, entry) for measure, units in value.items() for unit, entry in units.items())
+    if (
+        not isinstance(value, dict)
+        or not value
+        or not all(isinstance(units, dict) and units for units in value.values())
+    ):
+        raise input_error(
+            path,
+            None,
+            "JSON, but not a table by measure and facet",
+            'write {"NDCG3": {"F0001": …}}',
+            "no-table",
+        )
+    return (
+        (measure, unit, entry) for measure, units in value.items() for unit, entry in units.items()
+    )
 
 
 def read_conversations(path: StrPath) -> dict[str, str]:
@@ -374,16 +481,30 @@ def read_conversations(path: StrPath) -> dict[str, str]:
     if shape_of(path) == "json":
         value = read_json(path)
         if not isinstance(value, dict):
-            raise input_error(path, None, "JSON, but not an object of records", "write {record: {…}}", "no-table")
+            raise input_error(
+                path, None, "JSON, but not an object of records", "write {record: {…}}", "no-table"
+            )
         for record, entry in value.items():
-            ids = [entry.get(name) if isinstance(entry, dict) else None for name in ("context_id", "topic_id")]
+            ids = [
+                entry.get(name) if isinstance(entry, dict) else None
+                for name in ("context_id", "topic_id")
+            ]
             if all(map(is_turn_id, ids)):
                 problems.once(found, str(ids[0]), str(ids[1]), None, _TWO, _OWN)
             else:
-                problems.add(None, f"record {record} has no topic_id or context_id", "complete the record", "no-context")
+                problems.add(
+                    None,
+                    f"record {record} has no topic_id or context_id",
+                    "complete the record",
+                    "no-context",
+                )
     else:
         columns, rows = read_rows(path, problems)
-        for line, row in by_field(path, columns, rows, {"context": columns[:1], **named("topic_id")}):
-            problems.once(found, text_of(row["context"]), text_of(row["topic_id"]), line, _TWO, _OWN)
+        for line, row in by_field(
+            path, columns, rows, {"context": columns[:1], **named("topic_id")}
+        ):
+            problems.once(
+                found, text_of(row["context"]), text_of(row["topic_id"]), line, _TWO, _OWN
+            )
     problems.finish(found, "conversations")
     return found

@@ -17,7 +17,9 @@ from robustcs.inputs.records import add_not_json
 from robustcs.inputs.text import filled_lines, first_record, parse_json
 
 #: The id of a line that begins with it; lines of unwanted passages are not parsed.
-_LEADING_ID = re.compile(r'\s*\{\s*"(?:_?id|docid|docno|pid)"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
+_LEADING_ID = re.compile(
+    r'\s*\{\s*"(?:_?id|docid|docno|pid)"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL
+)
 
 _ID_NAMES = ("id", "_id", "docid", "docno", "doc_id", "pid", "passage_id")
 _TEXT_NAMES = ("contents", "text", "segment", "passage", "body")
@@ -75,7 +77,12 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
     for number, passage, text in passages(path, wanted, problems):
         text = text.strip()
         problems.once(
-            texts, passage, text, number, "passage {key} has a different text in an earlier line", "keep one of the two lines"
+            texts,
+            passage,
+            text,
+            number,
+            "passage {key} has a different text in an earlier line",
+            "keep one of the two lines",
         )
         if len(texts) == len(wanted):
             break
@@ -116,7 +123,9 @@ def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[st
     return found
 
 
-def passages(path: StrPath, wanted: frozenset[str] | None, problems: ProblemList) -> Iterator[tuple[int, str, str]]:
+def passages(
+    path: StrPath, wanted: frozenset[str] | None, problems: ProblemList
+) -> Iterator[tuple[int, str, str]]:
     """Yield line number, id and raw text of the ``wanted`` passages (None: all); problems go to ``problems``."""
     record = first_record(path) or {}
     if record.keys() != _PYSERINI:
@@ -157,10 +166,17 @@ def _json_passages(
             yield number, passage, text
 
 
-def _table_passages(lines: Iterator[tuple[int, str]], problems: ProblemList) -> Iterator[tuple[int, str, str]]:
+def _table_passages(
+    lines: Iterator[tuple[int, str]], problems: ProblemList
+) -> Iterator[tuple[int, str, str]]:
     for number, line in lines:
         passage, tab, text = line.partition("\t")
         if tab and passage.strip():
             yield number, passage.strip(), text
         else:
-            problems.add(number, "no passage id" if tab else "no tab between id and text", FORMATS, "wrong-columns")
+            problems.add(
+                number,
+                "no passage id" if tab else "no tab between id and text",
+                FORMATS,
+                "wrong-columns",
+            )

@@ -47,7 +47,18 @@ _LONGEST = 1 << 20
 _MOST_ROWS = 50_000_000
 
 #: First cells that identify the first line as a header.
-_HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
+_HEADER_WORDS = {
+    "query_id",
+    "qid",
+    "q_id",
+    "query-id",
+    "query",
+    "topic",
+    "topic_id",
+    "turn_id",
+    "turn",
+    "measure",
+}
 
 #: Kind → parser of the numbers of a regular piece; it returns None if a cell is not a number.
 _NUMBERS: dict[str, Callable[[Ids], Column | None]] = {"single": singles_of, "integer": integers_of}
@@ -99,7 +110,9 @@ class Columns:
     def notes(self, name: str) -> list[str]:
         """Return notes on the skipped lines of the file ``name``."""
         told = [f"{name}: skipped the header line"] if self.header else []
-        return told + ([f"{name}: skipped {counted(self.comments, 'comment line')}"] if self.comments else [])
+        return told + (
+            [f"{name}: skipped {counted(self.comments, 'comment line')}"] if self.comments else []
+        )
 
     def ids(self, name: str) -> Ids:
         """Return a column of kind ``text``."""
@@ -115,7 +128,10 @@ class Columns:
 
     def rows(self, part: slice) -> Columns:
         """Return some of the rows."""
-        some = {name: column.take(part) if isinstance(column, Ids) else column[part] for name, column in self.values.items()}
+        some = {
+            name: column.take(part) if isinstance(column, Ids) else column[part]
+            for name, column in self.values.items()
+        }
         return Columns(some, self.labels, self.comments, self.header)
 
 
@@ -142,13 +158,17 @@ def column_pieces(path: StrPath, layout: Layout, chunks: Chunks = None) -> Itera
         header = header or skip
         if not empty and chunk.isspace():
             continue
-        if empty and chunk.lstrip().startswith((b"{", b"[")):  # can look like words and numbers in columns
+        if empty and chunk.lstrip().startswith(
+            (b"{", b"[")
+        ):  # can look like words and numbers in columns
             advice = f"write lines of: {' '.join(layout.columns)}"
             raise input_error(path, 1, f"JSON, not a {layout.what}", advice, "not-columns")
         empty = False
         found = len(_COMMENT.findall(chunk)) if b"#" in chunk else 0
         comments += found
-        values = _read_regular(chunk, layout, skip, bool(found), codes) if not problems.total else None
+        values = (
+            _read_regular(chunk, layout, skip, bool(found), codes) if not problems.total else None
+        )
         if values is None:
             values = _read_lines(chunk, layout, skip, line, problems, codes)
         new = [*islice(reversed(codes), len(codes) - len(labels))]
@@ -162,7 +182,9 @@ def column_pieces(path: StrPath, layout: Layout, chunks: Chunks = None) -> Itera
     problems.raise_if_any()
     if not rows:
         found_text = "the file is empty" if empty else "the file has no rows"
-        raise input_error(path, None, found_text, f"write lines of: {' '.join(layout.columns)}", "empty")
+        raise input_error(
+            path, None, found_text, f"write lines of: {' '.join(layout.columns)}", "empty"
+        )
 
 
 def joined(parts: Sequence[Columns], compact: bool = True) -> Columns:
@@ -189,7 +211,11 @@ def _pieces(path: StrPath, chunks: Chunks = None) -> Iterator[tuple[bytes, int, 
         before = chunk
         first = None if started else _FIRST_CELL.search(chunk)
         started = started or first is not None
-        yield chunk, line, first is not None and first[1].decode("utf-8", "replace").lower() in _HEADER_WORDS
+        yield (
+            chunk,
+            line,
+            first is not None and first[1].decode("utf-8", "replace").lower() in _HEADER_WORDS,
+        )
 
 
 def _read_regular(
@@ -217,7 +243,11 @@ def _read_regular(
         if header:
             chunk = chunk.partition(b"\n")[2]
         cells = cells_of(chunk) if chunk else None
-    if cells is None or cells.width < len(layout.columns) or (cells.width > len(layout.columns) and not layout.more):
+    if (
+        cells is None
+        or cells.width < len(layout.columns)
+        or (cells.width > len(layout.columns) and not layout.more)
+    ):
         return None
     values: dict[str, Column] = {}
     for name, kind in layout.kinds.items():
@@ -228,7 +258,10 @@ def _read_regular(
         if column is None:
             return None
         values[name] = column
-    if cells.width > len(layout.columns) and integers_of(cells.column(layout.columns.index(layout.more))) is None:
+    if (
+        cells.width > len(layout.columns)
+        and integers_of(cells.column(layout.columns.index(layout.more))) is None
+    ):
         return None
     for name, kind in layout.kinds.items():
         if kind == "label":  # last, because a rejected piece must not add codes
@@ -248,7 +281,12 @@ def _rows(chunk: bytes, header: bool, first_line: int) -> Iterator[tuple[int, by
 
 
 def _read_lines(
-    chunk: bytes, layout: Layout, header: bool, first_line: int, problems: ProblemList, codes: dict[bytes, int]
+    chunk: bytes,
+    layout: Layout,
+    header: bool,
+    first_line: int,
+    problems: ProblemList,
+    codes: dict[bytes, int],
 ) -> dict[str, Column]:
     """Read a piece line by line, the reference for :func:`_read_regular`; malformed lines go to ``problems``."""
     values: dict[str, list[bytes]] = {name: [] for name in layout.kinds}
@@ -262,7 +300,9 @@ def _read_lines(
             continue
         cells = line.split()
         # a space in a passage id moves its second part to the rank; a tag with spaces does not
-        moved = len(cells) > expected and not (layout.more and _WHOLE.fullmatch(cells[layout.columns.index(layout.more)]))
+        moved = len(cells) > expected and not (
+            layout.more and _WHOLE.fullmatch(cells[layout.columns.index(layout.more)])
+        )
         if len(cells) < expected or moved:
             # only the last line of a file has no line end
             cut = len(cells) < expected and number == first_line + chunk.count(b"\n")
@@ -274,10 +314,15 @@ def _read_lines(
                 "wrong-columns",
             )
             continue
-        wrong = next(((name, *what) for name, place, kind in wanted if (what := _wrong(cells[place], kind))), None)
+        wrong = next(
+            ((name, *what) for name, place, kind in wanted if (what := _wrong(cells[place], kind))),
+            None,
+        )
         if wrong:
             name, cell, is_not, advice, slug = wrong
-            problems.add(number, f"{name} {cell.decode('utf-8', 'replace')!r} is not {is_not}", advice, slug)
+            problems.add(
+                number, f"{name} {cell.decode('utf-8', 'replace')!r} is not {is_not}", advice, slug
+            )
             continue
         for name, place, _ in wanted:
             values[name].append(cells[place])
@@ -299,12 +344,21 @@ def _column(cells: list[bytes], kind: Kind, codes: dict[bytes, int]) -> Column:
 def _wrong(cell: bytes, kind: Kind) -> tuple[bytes, str, str, str] | None:
     """Return what to quote of a cell, what it is not, the remedy and the kind of problem; None if nothing is wrong."""
     if kind == "single":
-        return None if _is_number(cell) else (cell, "a number", "write a decimal number", "not-a-number")
+        return (
+            None
+            if _is_number(cell)
+            else (cell, "a number", "write a decimal number", "not-a-number")
+        )
     if kind == "integer":
         whole = _WHOLE.fullmatch(cell)
         return None if whole else (cell, "a whole number", "write a whole number", "not-an-integer")
     if len(cell) > LONGEST_ID:
-        return cell[:40], f"an id: it has {len(cell):,} bytes", "check that this is the right file", "too-long"
+        return (
+            cell[:40],
+            f"an id: it has {len(cell):,} bytes",
+            "check that this is the right file",
+            "too-long",
+        )
     try:
         cell.decode("utf-8")
     except UnicodeDecodeError:
@@ -333,7 +387,9 @@ def line_of_row(path: StrPath, row: int) -> int:
 _HEAD = 1 << 10
 
 
-def kind_unless_plain(path: StrPath, wanted: Literal["run", "qrels"]) -> tuple[Identified | None, Chunks]:
+def kind_unless_plain(
+    path: StrPath, wanted: Literal["run", "qrels"]
+) -> tuple[Identified | None, Chunks]:
     """Return the kind of a file; None and its bytes if its first lines are all TREC lines, which cannot be anything else.
 
     Raises :class:`InputError` for a file of another kind than ``wanted``.
@@ -356,5 +412,7 @@ def plain_chunks(path: StrPath, wanted: Literal["run", "qrels"], size: int = 0) 
     except InputError:
         return None
     rows = [line.split() for line in lines_in(first, _HEAD)]
-    plain = are_run(rows[:LINES]) if wanted == "run" else are_qrels(rows[:LINES]) and not are_ptkb(rows)
+    plain = (
+        are_run(rows[:LINES]) if wanted == "run" else are_qrels(rows[:LINES]) and not are_ptkb(rows)
+    )
     return chain([first], chunks) if plain else None

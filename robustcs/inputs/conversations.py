@@ -50,15 +50,30 @@ def read_conversations(path: StrPath, partly: bool = False) -> Places:
     rows = list(lines)
     again = [name for name in known if _begins_again(rows, name, conversations)]
     ids = next((name for name in known if name not in again), "")
-    number = again[0] if again else find_column([name for name in columns if name not in (ids, conversations)], PLACE_NAMES)
+    number = (
+        again[0]
+        if again
+        else find_column(
+            [name for name in columns if name not in (ids, conversations)], PLACE_NAMES
+        )
+    )
     places: dict[str, tuple[str, int | None]] = {}
     for line, row in rows:
-        conversation, place = id_text(row.get(conversations)), id_text(row.get(number)) if number else ""
+        conversation, place = (
+            id_text(row.get(conversations)),
+            id_text(row.get(number)) if number else "",
+        )
         turn = id_text(row.get(ids)) if ids else f"{conversation}_{place}" if place else ""
         if not turn or not conversation:
-            if any(text_of(cell) and not id_text(cell) for cell in (row.get(ids), row.get(conversations))):
+            if any(
+                text_of(cell) and not id_text(cell)
+                for cell in (row.get(ids), row.get(conversations))
+            ):
                 problems.skip(
-                    line, "no turn id or no conversation", "write texts of usual length or whole numbers", "no-turn-id"
+                    line,
+                    "no turn id or no conversation",
+                    "write texts of usual length or whole numbers",
+                    "no-turn-id",
                 )
         elif places.get(turn, (conversation,))[0] != conversation:
             found = f"turn {turn} is in conversations {places[turn][0]} and {conversation}"
@@ -76,4 +91,6 @@ def _begins_again(rows: Iterable[Row], name: str, conversations: str) -> bool:
     """Return whether a column has only whole numbers, and one of them in two conversations."""
     read = {(id_text(row.get(name)), id_text(row.get(conversations))) for _, row in rows}
     whole = [(one, conversation) for one, conversation in read if one and conversation]
-    return len({one for one, _ in whole}) < len(whole) and all(one.isascii() and one.isdecimal() for one, _ in whole)
+    return len({one for one, _ in whole}) < len(whole) and all(
+        one.isascii() and one.isdecimal() for one, _ in whole
+    )

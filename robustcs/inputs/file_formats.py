@@ -48,7 +48,11 @@ def _spoken(text: str) -> list[str]:
     pieces = _SPEAKER.split(text)
     if len(pieces) == 1:
         return [text]
-    said = [words.strip() for speaker, words in zip(pieces[1::2], pieces[2::2], strict=True) if speaker.lower() == _USER]
+    said = [
+        words.strip()
+        for speaker, words in zip(pieces[1::2], pieces[2::2], strict=True)
+        if speaker.lower() == _USER
+    ]
     return said or [pieces[-1].strip()]
 
 
@@ -57,7 +61,10 @@ def _fits(record: Mapping[str, Any]) -> bool:
     turns = record.get("turn")
     # answers {turn: [answer, …]} may name a turn "turn"
     answers = (
-        isinstance(turns, list) and bool(turns) and "number" not in record and all(isinstance(turn, str) for turn in turns)
+        isinstance(turns, list)
+        and bool(turns)
+        and "number" not in record
+        and all(isinstance(turn, str) for turn in turns)
     )
     return "turn" in record and not isinstance(turns, str | int) and not answers
 
@@ -93,7 +100,9 @@ _SAMPLED = ("predicted_rewrite", "t5_rewrite", "rewrite", "output")
 
 
 def _is_rewrite(record: Mapping[str, Any]) -> bool:
-    return "sample_id" in record and not record.keys().isdisjoint(("cur_utt_text", "oracle_utt_text", *_SAMPLED))
+    return "sample_id" in record and not record.keys().isdisjoint(
+        ("cur_utt_text", "oracle_utt_text", *_SAMPLED)
+    )
 
 
 #: ConversationQueryRewriter and ConvDR.
@@ -131,7 +140,9 @@ def _with_question(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields; ``question`` is only what comes after earlier turns and ``[SEP]``, ``conversation`` is the whole."""
     whole = fields.get("question")
     return (
-        {**fields, "question": _SEPARATOR.split(whole.strip())[-1], "conversation": whole} if isinstance(whole, str) else fields
+        {**fields, "question": _SEPARATOR.split(whole.strip())[-1], "conversation": whole}
+        if isinstance(whole, str)
+        else fields
     )
 
 
@@ -157,15 +168,37 @@ DPR = TextFormat(
 # ---------------------------------------------------------------- answers
 def gold_answers(fields: Mapping[str, Any]) -> list[object]:
     """Return the unchecked gold answers of a turn, without empty ones; TopiOCQA also has those of further annotators."""
-    first: object = next((fields[name] for name in ("Answer", "Truth_answer", "answers", "answer") if name in fields), [])
+    first: object = next(
+        (
+            fields[name]
+            for name in ("Answer", "Truth_answer", "answers", "answer")
+            if name in fields
+        ),
+        [],
+    )
     more = fields.get("Additional_answers")
-    further = [one.get("Answer") if isinstance(one, dict) else one for one in more] if isinstance(more, list) else []
-    return [answer for answer in [*(first if isinstance(first, list) else [first]), *further] if answer not in ("", None)]
+    further = (
+        [one.get("Answer") if isinstance(one, dict) else one for one in more]
+        if isinstance(more, list)
+        else []
+    )
+    return [
+        answer
+        for answer in [*(first if isinstance(first, list) else [first]), *further]
+        if answer not in ("", None)
+    ]
 
 
 def predicted_answer(fields: Mapping[str, Any]) -> object:
     """Return the unchecked answer of a system."""
-    return next((fields[name] for name in ("Model_answer", "prediction", "Answer", "answer") if name in fields), None)
+    return next(
+        (
+            fields[name]
+            for name in ("Model_answer", "prediction", "Answer", "answer")
+            if name in fields
+        ),
+        None,
+    )
 
 
 def _with_last(fields: dict[str, Any]) -> dict[str, Any]:
@@ -188,7 +221,9 @@ _QUESTION = ("topic", "narrative", "query", "question", "title")
 
 def _is_asked(record: Mapping[str, Any]) -> bool:
     more = record.get("metadata")
-    return is_answer(record) and any(name in place for place in (record, more) if isinstance(place, dict) for name in _QUESTION)
+    return is_answer(record) and any(
+        name in place for place in (record, more) if isinstance(place, dict) for name in _QUESTION
+    )
 
 
 def _with_metadata(fields: dict[str, Any]) -> dict[str, Any]:
@@ -208,8 +243,22 @@ QUESTIONS = TextFormat(
 TEXT_NAMES = ("query", "text", "question", "rewrite")
 
 _ORIGINAL = ("original", "raw", "raw_utterance", "utterance", "user_utterance", "original_query")
-_QR = ("qr", "automatic", "automatic_rewritten_utterance", "rewritten_utterance", "rewritten_query", "predicted_rewrite")
-_HUMAN = ("human", "manual", "manual_rewritten_utterance", "manual_rewrite", "resolved_utterance", "resolved")
+_QR = (
+    "qr",
+    "automatic",
+    "automatic_rewritten_utterance",
+    "rewritten_utterance",
+    "rewritten_query",
+    "predicted_rewrite",
+)
+_HUMAN = (
+    "human",
+    "manual",
+    "manual_rewritten_utterance",
+    "manual_rewrite",
+    "resolved_utterance",
+    "resolved",
+)
 _PLAIN_NAMES = (*TEXT_NAMES, *_ORIGINAL, *_QR, *_HUMAN)
 
 
@@ -218,7 +267,12 @@ def _has_id(record: Mapping[str, Any]) -> bool:
 
 
 def _is_pair(record: Mapping[str, Any]) -> bool:
-    return _has_id(record) and "question" in record and "rewrite" in record and not ("query" in record or "text" in record)
+    return (
+        _has_id(record)
+        and "question" in record
+        and "rewrite" in record
+        and not ("query" in record or "text" in record)
+    )
 
 
 #: Records with an id, a question and its rewrite.
@@ -232,7 +286,11 @@ PLAIN = TextFormat(
     "question texts",
     lambda record: _has_id(record) and any(name in record for name in _PLAIN_NAMES),
     by_id(*ID_NAMES),
-    {"original": (*TEXT_NAMES, *_ORIGINAL), "qr": (*TEXT_NAMES, *_QR), "human": (*TEXT_NAMES, *_HUMAN)},
+    {
+        "original": (*TEXT_NAMES, *_ORIGINAL),
+        "qr": (*TEXT_NAMES, *_QR),
+        "human": (*TEXT_NAMES, *_HUMAN),
+    },
     sampled=_QR,
     named={"original": _ORIGINAL, "qr": _QR, "human": _HUMAN},
 )
@@ -279,7 +337,9 @@ def _passages(turn: Mapping[str, Any]) -> list[tuple[object, object]]:
     if turn.get("references") or "responses" not in turn:
         return passages_in(turn.get("references"))
     responses = turn.get("responses")
-    given = [one for one in responses if isinstance(one, dict)] if isinstance(responses, list) else []
+    given = (
+        [one for one in responses if isinstance(one, dict)] if isinstance(responses, list) else []
+    )
     given.sort(key=lambda response: finite_number(response.get("rank")) or 0.0)
     listed = (response[name] for response in given for name in _PROVENANCE if name in response)
     return [passage for one in listed for passage in passages_in(one)]
@@ -293,22 +353,36 @@ DPR_RUN = RunFormat(
 )  # fmt: skip
 
 SCAI_RUN = RunFormat(
-    "a SCAI-QReCC run", has("Conversation_no", "Turn_no", "Model_passages"), _OF_CONVERSATION, passages_of("Model_passages")
+    "a SCAI-QReCC run",
+    has("Conversation_no", "Turn_no", "Model_passages"),
+    _OF_CONVERSATION,
+    passages_of("Model_passages"),
 )
 
 
-def cited_answers(records: Iterable[Record], problems: ProblemList) -> Iterator[tuple[object, list[Any], int | None]]:
+def cited_answers(
+    records: Iterable[Record], problems: ProblemList
+) -> Iterator[tuple[object, list[Any], int | None]]:
     """Yield (topic, [answer], line) of every answer, its sentences joined, without checking them."""
     for topic, fields, line in answered(records, problems):
-        found = [one.get("text") if isinstance(one, dict) else one for one in answer_of(fields) or ()]
+        found = [
+            one.get("text") if isinstance(one, dict) else one for one in answer_of(fields) or ()
+        ]
         texts = [text for text in found if isinstance(text, str)]
         yield topic, [" ".join(texts) if len(texts) == len(found) else None], line
 
 
 def _cited(fields: Mapping[str, Any]) -> list[tuple[object, object]]:
     """Return the references, else the citations of the sentences; numbers are positions in the references."""
-    cited = (one for part in answer_of(fields) or () if isinstance(part, dict) for one in passages_in(part.get("citations")))
-    return passages_in(fields.get("references")) or [one for one in cited if isinstance(one[0], str)]
+    cited = (
+        one
+        for part in answer_of(fields) or ()
+        if isinstance(part, dict)
+        for one in passages_in(part.get("citations"))
+    )
+    return passages_in(fields.get("references")) or [
+        one for one in cited if isinstance(one[0], str)
+    ]
 
 
 RAG_RUN = RunFormat("TREC RAG answers", is_answer, answered, _cited)
@@ -320,13 +394,21 @@ def _is_plain(record: Mapping[str, Any]) -> bool:
     if not turns or not all(isinstance(scores, dict) for scores in turns.values()):
         return False
     names = [name for scores in turns.values() for name in islice(scores, LINES)]
-    values = [finite_number(score) for scores in turns.values() for score in islice(scores.values(), LINES)]
+    values = [
+        finite_number(score)
+        for scores in turns.values()
+        for score in islice(scores.values(), LINES)
+    ]
     measured = any(len(measure_columns(some)) == len(some) for some in (list(turns), names))
     return None not in values and not measured and not grades(values)
 
 
 def _of_turns(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    return (Entry(turn, scores, record.line) for record in records for turn, scores in record.fields.items())
+    return (
+        Entry(turn, scores, record.line)
+        for record in records
+        for turn, scores in record.fields.items()
+    )
 
 
 PLAIN_RUN = RunFormat("a run {turn: {passage: score}}", _is_plain, _of_turns, passages_in)

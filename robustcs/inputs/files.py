@@ -22,7 +22,13 @@ from typing import Any, BinaryIO, cast
 from robustcs.errors import InputError, PackageNeededError, Problem, input_error
 from robustcs.inputs.paths import MemoryFile, StrPath, opened, url_of
 
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "zip",
+}
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -39,7 +45,9 @@ MOST_UNPACKED = 64 * GIB
 
 def too_large(path: StrPath, found: str) -> InputError:
     """Return the error for a file over a limit."""
-    return input_error(path, None, f"too large: {found}", "check that this is the right file", "too-large")
+    return input_error(
+        path, None, f"too large: {found}", "check that this is the right file", "too-large"
+    )
 
 
 def packed_as(head: bytes) -> str | None:
@@ -94,7 +102,9 @@ def arrow(path: StrPath, needs: str) -> Any:
         import pyarrow
     except ImportError:
         advice = "install it with: pip install 'robustcs[parquet]'"
-        problem = Problem(path, None, f"{needs} needs pyarrow, which is not installed", advice, "no-pyarrow")
+        problem = Problem(
+            path, None, f"{needs} needs pyarrow, which is not installed", advice, "no-pyarrow"
+        )
         raise PackageNeededError([problem]) from None
     return pyarrow
 
@@ -126,7 +136,9 @@ def open_binary(path: StrPath) -> BinaryIO:
                 inside = packed_as(stream.peek(6))
             if inside is not None:
                 found = f"compressed twice ({inside} in {kind})"
-                raise input_error(path, None, found, "unpack it once and give the result", "compressed-twice")
+                raise input_error(
+                    path, None, found, "unpack it once and give the result", "compressed-twice"
+                )
         except BaseException:
             stream.close()
             raise
@@ -137,10 +149,14 @@ def open_binary(path: StrPath) -> BinaryIO:
         raise input_error(path, None, "this is a folder", "name a file", "is-a-folder") from None
     except PermissionError:
         found = "no permission to read this file"
-        raise input_error(path, None, found, "check the file's permissions", "not-readable") from None
+        raise input_error(
+            path, None, found, "check the file's permissions", "not-readable"
+        ) from None
     except ValueError:
         # a NUL character, which TOML and Python allow in a path
-        raise input_error(path, None, "no file can have this name", "check the path", "no-such-file") from None
+        raise input_error(
+            path, None, "no file can have this name", "check the path", "no-such-file"
+        ) from None
 
 
 # ---------------------------------------------------------------- sources that can be read only once
@@ -176,7 +192,11 @@ class _SpoolReader(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: os.fstat(self._number).st_size}[whence]
+        start = {
+            os.SEEK_SET: 0,
+            os.SEEK_CUR: self._place,
+            os.SEEK_END: os.fstat(self._number).st_size,
+        }[whence]
         self._place = max(start + offset, 0)
         return self._place
 
@@ -214,14 +234,20 @@ def _spooled(path: StrPath) -> BinaryIO | None:
         if key not in _SPOOLS:
             try:
                 with Path(path).open("rb") as source:
-                    if stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not _ends(source, path)):
-                        raise input_error(path, None, "this is a device", "name a file or a pipe", "is-a-device")
+                    if stat.S_ISBLK(found.st_mode) or (
+                        stat.S_ISCHR(found.st_mode) and not _ends(source, path)
+                    ):
+                        raise input_error(
+                            path, None, "this is a device", "name a file or a pipe", "is-a-device"
+                        )
                     _SPOOLS[key] = _spool(source, path)
             except (FileNotFoundError, PermissionError):
                 raise
             except OSError as error:
                 told = f"cannot be read as a pipe ({error.strerror})"
-                raise input_error(path, None, told, "write the data to a file and give that file", "bad-pipe") from error
+                raise input_error(
+                    path, None, told, "write the data to a file and give that file", "bad-pipe"
+                ) from error
         return _SPOOLS[key]
 
 
@@ -236,7 +262,11 @@ def _open_raw(path: StrPath) -> io.BufferedReader:
         return path.reader()
     spool = _spooled(path)
     # streams of one spool do not affect each other
-    return Path(path).open("rb") if spool is None else io.BufferedReader(_SpoolReader(spool.fileno()), 1 << 16)
+    return (
+        Path(path).open("rb")
+        if spool is None
+        else io.BufferedReader(_SpoolReader(spool.fileno()), 1 << 16)
+    )
 
 
 # ---------------------------------------------------------------- lines and whole files

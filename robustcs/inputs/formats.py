@@ -88,7 +88,10 @@ class TextFormat:
     def formulations(self, there: Container[str], own: bool = False) -> dict[Role, str]:
         """Return formulation → its field, for a file with the fields ``there``; ``own`` leaves out fields of every role."""
         columns = self.named if own and self.named is not None else self.columns
-        found = {role: next((name for name in names if name in there), "") for role, names in columns.items()}
+        found = {
+            role: next((name for name in names if name in there), "")
+            for role, names in columns.items()
+        }
         return {role: name for role, name in found.items() if name}
 
 
@@ -110,10 +113,13 @@ Entries = Callable[[Iterable[Record], ProblemList], Iterator[Entry]]
 
 
 def each(
-    turn: Callable[[dict[str, Any]], object], fields: Callable[[dict[str, Any]], Mapping[str, Any]] = lambda fields: fields
+    turn: Callable[[dict[str, Any]], object],
+    fields: Callable[[dict[str, Any]], Mapping[str, Any]] = lambda fields: fields,
 ) -> Entries:
     """Return a reader of turns with one record each; the functions return the turn id and the fields."""
-    return lambda records, problems: (Entry(turn(record.fields), fields(record.fields), record.line) for record in records)
+    return lambda records, problems: (
+        Entry(turn(record.fields), fields(record.fields), record.line) for record in records
+    )
 
 
 def by_id(*names: str) -> Entries:
@@ -134,7 +140,12 @@ def flat(
             found = name(record.fields.get(conversation), record.fields.get(turn))
             if found is None:
                 place = f"entry {record.place} of the list: " if record.line is None else ""
-                problems.skip(record.line, f"{place}no {conversation} or no {turn}", "complete the entry", "no-turn-id")
+                problems.skip(
+                    record.line,
+                    f"{place}no {conversation} or no {turn}",
+                    "complete the entry",
+                    "no-turn-id",
+                )
             else:
                 yield Entry(found, fields(record.fields), record.line)
 
@@ -142,7 +153,10 @@ def flat(
 
 
 def nested(
-    topic: str, lists: tuple[str, ...], turn: str, keep: Callable[[Mapping[str, Any]], bool] = lambda turn: True
+    topic: str,
+    lists: tuple[str, ...],
+    turn: str,
+    keep: Callable[[Mapping[str, Any]], bool] = lambda turn: True,
 ) -> Entries:
     """Return a reader of turns in a list of their conversation; ``topic`` is the field of its id, ``lists`` of the list."""
 
@@ -196,7 +210,9 @@ def passages_in(value: object) -> list[tuple[object, object]]:
     if not isinstance(value, list):
         return []
     return [
-        (next((one[name] for name in _IDS if name in one), None), one.get("score")) if isinstance(one, dict) else (one, None)
+        (next((one[name] for name in _IDS if name in one), None), one.get("score"))
+        if isinstance(one, dict)
+        else (one, None)
         for one in value
     ]
 
@@ -232,7 +248,9 @@ def is_answer(record: Mapping[str, Any]) -> bool:
     said = answer_of(record)
     if said is None or topic_of(record) is None:
         return False
-    return "references" in record or any(isinstance(one, dict) and not one.keys().isdisjoint(_CITED) for one in said[:1])
+    return "references" in record or any(
+        isinstance(one, dict) and not one.keys().isdisjoint(_CITED) for one in said[:1]
+    )
 
 
 def answer_of(record: Mapping[str, Any]) -> list[Any] | None:
@@ -252,7 +270,12 @@ def answered(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry
             if isinstance(fields, dict) and answer_of(fields) is not None:
                 yield Entry(topic_of(fields), fields, record.line)
             else:
-                problems.add(record.line, "no list 'answer'", "complete the row or delete it", "no-such-column")
+                problems.add(
+                    record.line,
+                    "no list 'answer'",
+                    "complete the row or delete it",
+                    "no-such-column",
+                )
 
 
 # ---------------------------------------------------------------- ir_datasets
@@ -264,7 +287,11 @@ def irds_judgments(name: str) -> list[tuple[str, str, int]]:
     """
     dataset = _load(name)
     if not dataset.has_qrels():
-        raise UsageError("no-qrels", f"{_identifier(name)} has no qrels", "choose a subset with qrels, such as …/judged")
+        raise UsageError(
+            "no-qrels",
+            f"{_identifier(name)} has no qrels",
+            "choose a subset with qrels, such as …/judged",
+        )
     return [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
 
 
@@ -275,7 +302,9 @@ def irds_queries(name: str) -> list[Record]:
     """
     dataset = _load(name)
     if not dataset.has_queries():
-        raise UsageError("no-queries", f"{_identifier(name)} has no queries", "choose a subset with queries")
+        raise UsageError(
+            "no-queries", f"{_identifier(name)} has no queries", "choose a subset with queries"
+        )
     fields = (query._asdict() for query in dataset.queries_iter())
     asked = [query for query in fields if str(query.get("participant") or "User").lower() == "user"]
     return [Record(None, place, query) for place, query in enumerate(asked, 1)]
@@ -289,7 +318,9 @@ def _load(name: str) -> Any:
     try:
         import ir_datasets  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError:
-        raise NotInstalledError("no-ir-datasets", f"{name} needs ir_datasets", "pip install ir_datasets") from None
+        raise NotInstalledError(
+            "no-ir-datasets", f"{name} needs ir_datasets", "pip install ir_datasets"
+        ) from None
     try:
         return ir_datasets.load(_identifier(name))
     except KeyError:

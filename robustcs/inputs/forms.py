@@ -15,7 +15,14 @@ from robustcs.errors import UsageError
 from robustcs.inputs.file_formats import PLAIN, TEXT_NAMES
 from robustcs.inputs.objects import Rows, fields_of, is_frame, is_ranx, plain, rows_of
 from robustcs.inputs.paths import MemoryFile
-from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, MEASURE_NAMES, RANK_NAMES, SCORE_NAMES, TURN_NAMES
+from robustcs.inputs.tables import (
+    DOCUMENT_NAMES,
+    GRADE_NAMES,
+    MEASURE_NAMES,
+    RANK_NAMES,
+    SCORE_NAMES,
+    TURN_NAMES,
+)
 
 #: Names of passages, and of questions in runs of clarifying questions.
 DOCUMENT = (*DOCUMENT_NAMES, "question_id")
@@ -73,8 +80,13 @@ def called(value: Any) -> str:
 
 def _turns(value: Any) -> Any:
     """Return a list of turn ids as records; anything else unchanged."""
-    if isinstance(value, list | tuple | set | frozenset) and not any(fields_of(entry) for entry in value):
-        return [{"turn": entry} for entry in (value if isinstance(value, list | tuple) else sorted(value, key=str))]
+    if isinstance(value, list | tuple | set | frozenset) and not any(
+        fields_of(entry) for entry in value
+    ):
+        return [
+            {"turn": entry}
+            for entry in (value if isinstance(value, list | tuple) else sorted(value, key=str))
+        ]
     return value
 
 
@@ -87,15 +99,31 @@ def _lines(rows: Rows, pattern: str, *columns: list[str]) -> MemoryFile:
 def _qrels(rows: Rows) -> MemoryFile:
     # BEIR calls grades scores
     grades = SCORE_NAMES if rows.has(("corpus_id",)) and not rows.has(GRADE_NAMES) else GRADE_NAMES
-    return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), rows.numbers(grades, whole=True))
+    return _lines(
+        rows,
+        "{} 0 {} {}\n",
+        rows.ids(TURN_NAMES),
+        rows.ids(DOCUMENT),
+        rows.numbers(grades, whole=True),
+    )
 
 
 def _run(rows: Rows) -> MemoryFile:
     # without ranks, passages have their order here, as in files
-    ranks = rows.numbers(RANK_NAMES) if rows.has(RANK_NAMES) else list(map(str, range(1, len(rows) + 1)))
+    ranks = (
+        rows.numbers(RANK_NAMES)
+        if rows.has(RANK_NAMES)
+        else list(map(str, range(1, len(rows) + 1)))
+    )
     # without scores, as in MS MARCO runs, the ranks determine the order
-    scores = rows.numbers(SCORE_NAMES) if rows.has(SCORE_NAMES) or not rows.has(RANK_NAMES) else [f"-{rank}" for rank in ranks]
-    return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), ranks, scores)
+    scores = (
+        rows.numbers(SCORE_NAMES)
+        if rows.has(SCORE_NAMES) or not rows.has(RANK_NAMES)
+        else [f"-{rank}" for rank in ranks]
+    )
+    return _lines(
+        rows, "{} Q0 {} {} {} -\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), ranks, scores
+    )
 
 
 def _scores(rows: Rows) -> MemoryFile:
@@ -151,7 +179,9 @@ def _needs(rows: Rows) -> MemoryFile:
 
 _RUN = "a frame or records with query_id, doc_id and score"
 _RANKED = f"{_RUN}, or {{turn: {{document: score}}}}"
-_SCORED = "a frame with query_id and a column for every measure, records with query_id, measure and value"
+_SCORED = (
+    "a frame with query_id and a column for every measure, records with query_id, measure and value"
+)
 _COLUMNS = "a frame or records with the columns of such a file"
 
 #: Reader → conversion; the names of readers are those of :mod:`robustcs.project.sources`.

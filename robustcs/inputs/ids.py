@@ -34,7 +34,12 @@ class Ids:
         int64[n]: the place of each id in ``data``.
     """
 
-    def __init__(self, data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]):
+    def __init__(
+        self,
+        data: npt.NDArray[np.uint8],
+        starts: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int64],
+    ):
         self.data = data
         self.starts = starts
         self.lengths = lengths
@@ -58,12 +63,20 @@ class Ids:
         """Concatenate ids; ``compact`` keeps nothing else of their buffers."""
         if not compact:
             before = np.cumsum([0, *(len(part.data) for part in parts[:-1])])
-            starts = np.concatenate([part.starts + shift for part, shift in zip(parts, before.tolist(), strict=True)])
-            return cls(np.concatenate([part.data for part in parts]), starts, np.concatenate([part.lengths for part in parts]))
+            starts = np.concatenate(
+                [part.starts + shift for part, shift in zip(parts, before.tolist(), strict=True)]
+            )
+            return cls(
+                np.concatenate([part.data for part in parts]),
+                starts,
+                np.concatenate([part.lengths for part in parts]),
+            )
         whole = [part._compact() for part in parts]
         margin = np.zeros(MARGIN, dtype=np.uint8)
         lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)])
-        return cls(np.concatenate([margin, *whole, margin]), MARGIN + np.cumsum(lengths) - lengths, lengths)
+        return cls(
+            np.concatenate([margin, *whole, margin]), MARGIN + np.cumsum(lengths) - lengths, lengths
+        )
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -97,7 +110,9 @@ class Ids:
         if bool((self.starts[1:] == ends[:-1]).all()):
             return self.data[self.starts[0] : ends[-1]]
         offsets = np.cumsum(self.lengths) - self.lengths
-        return self.data[np.repeat(self.starts - offsets, self.lengths) + np.arange(int(self.lengths.sum()))]
+        return self.data[
+            np.repeat(self.starts - offsets, self.lengths) + np.arange(int(self.lengths.sum()))
+        ]
 
     # ------------------------------------------------------------ comparing many ids at once
 
@@ -106,7 +121,9 @@ class Ids:
         if 8 * number + 8 <= int(self.lengths.min(initial=len(self.data))):
             return eight_bytes(self.data)[self.starts + 8 * number]
         inside = np.minimum(np.maximum(self.lengths - 8 * number, 0), 8)
-        found: npt.NDArray[np.uint64] = eight_bytes(self.data)[np.minimum(self.starts + 8 * number, len(self.data) - 8)]
+        found: npt.NDArray[np.uint64] = eight_bytes(self.data)[
+            np.minimum(self.starts + 8 * number, len(self.data) - 8)
+        ]
         found &= _FIRST.take(inside)
         return found
 
@@ -119,7 +136,9 @@ class Ids:
         least = int(self.lengths.min(initial=most))
         last = self.lengths - 8
         for first in range(0, most, 8):
-            place = first if first + 8 <= least or not first else np.minimum(np.maximum(last, 0), first)
+            place = (
+                first if first + 8 <= least or not first else np.minimum(np.maximum(last, 0), first)
+            )
             found: npt.NDArray[np.uint64] = data[self.starts + place]
             yield found & _FIRST.take(self.lengths, mode="clip") if least < 8 else found
 
@@ -157,7 +176,10 @@ class Ids:
     def descending(self, groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return int64[n]: the order by group, and within a group by byte order of the ids, last first."""
         # a shorter id comes before those that begin with it, because no byte of an id is 0
-        words = [~self.words(number).byteswap() for number in range(-(-int(self.lengths.max(initial=0)) // 8))]
+        words = [
+            ~self.words(number).byteswap()
+            for number in range(-(-int(self.lengths.max(initial=0)) // 8))
+        ]
         # a word that all ids have in common would only take time
         keys = [word for word in reversed(words) if not (word == word[0]).all()]
         order: npt.NDArray[np.int64] = np.lexsort((*keys, groups))
@@ -197,7 +219,9 @@ def first_of_pairs(turns: npt.NDArray[np.int32], ids: Ids) -> npt.NDArray[np.int
     first = np.arange(len(keys))
     seen: dict[tuple[int, str], int] = {}
     # different pairs can share a key by chance
-    for row, turn, text in zip(again.tolist(), turns[again].tolist(), ids.take(again).texts(), strict=True):
+    for row, turn, text in zip(
+        again.tolist(), turns[again].tolist(), ids.take(again).texts(), strict=True
+    ):
         first[row] = seen.setdefault((turn, text), row)
     return first if bool((first != np.arange(len(first))).any()) else None
 

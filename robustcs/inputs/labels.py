@@ -23,7 +23,16 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels, qrels_of_rows, read_qrels
 from robustcs.inputs.readings import line_with
 from robustcs.inputs.records import json_lines, shape_of
-from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Row, Table, csv_rows, find_column, read_table
+from robustcs.inputs.tables import (
+    DOCUMENT_NAMES,
+    GRADE_NAMES,
+    TURN_NAMES,
+    Row,
+    Table,
+    csv_rows,
+    find_column,
+    read_table,
+)
 from robustcs.inputs.text import HEAD, id_text, whole_of
 from robustcs.stored import unsealed
 
@@ -68,7 +77,9 @@ class Labels:
         """Return the line of the label at ``place``, for a message; None if there are no lines."""
         if self.lines is not None:
             return int(self.lines[place]) or None
-        return line_with(path, self.qrels.turns[self.qrels.turn_codes[place]], self.qrels.ids[place])
+        return line_with(
+            path, self.qrels.turns[self.qrels.turn_codes[place]], self.qrels.ids[place]
+        )
 
 
 @dataclass(frozen=True)
@@ -102,7 +113,11 @@ def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labe
     problems, shape = ProblemList(path), shape_of(path)
     if shape == "table":
         table = read_table(path)
-        if table is None or len(table.columns) < 3 or any(table.find(names) is None for names in _NAMES):
+        if (
+            table is None
+            or len(table.columns) < 3
+            or any(table.find(names) is None for names in _NAMES)
+        ):
             return Labels(read_qrels(path))
         found = list(_cells(path, table, problems))
     elif shape == "jsonl":
@@ -116,7 +131,9 @@ def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labe
     fields, unknown = list(found[0][1]), 0
     turn, document, grade = (find_column(fields, names) for names in _NAMES)
     if turn and document and grade:
-        rows: Iterable[_Row] = ((line, one.get(turn), one.get(document), one.get(grade)) for line, one in read)
+        rows: Iterable[_Row] = (
+            (line, one.get(turn), one.get(document), one.get(grade)) for line, one in read
+        )
     elif grade and {QUERY, PASSAGE} <= set(fields):
         rows, unknown = _joined(path, read, grade, (texts or Texts)(), problems)
     else:
@@ -131,28 +148,51 @@ def _cells(path: StrPath, table: Table, problems: ProblemList) -> Iterator[Row]:
     ``judge --export`` puts an apostrophe before ids that a spreadsheet would change.
     """
     is_csv = table.separator in (",", ";")
-    for line, cells in csv_rows(path, table.separator, problems) if is_csv else table.cells(problems):
+    for line, cells in (
+        csv_rows(path, table.separator, problems) if is_csv else table.cells(problems)
+    ):
         if line > table.line:
-            values = (cell.strip().removeprefix("'") if isinstance(cell, str) else cell for cell in cells)
-            yield line, {**dict.fromkeys(table.columns, ""), **dict(zip(table.columns, values, strict=False))}
+            values = (
+                cell.strip().removeprefix("'") if isinstance(cell, str) else cell for cell in cells
+            )
+            yield (
+                line,
+                {
+                    **dict.fromkeys(table.columns, ""),
+                    **dict(zip(table.columns, values, strict=False)),
+                },
+            )
 
 
 def judged_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the lines of :func:`~robustcs.inputs.records.json_lines`; a changed line of ``judge --with`` is a problem."""
     for line, record in json_lines(path, problems):
         try:
-            yield line, unsealed(JUDGMENT, record) if {"judge", "sha256"} <= record.keys() else record
+            yield (
+                line,
+                unsealed(JUDGMENT, record) if {"judge", "sha256"} <= record.keys() else record,
+            )
         except ValueError as error:
-            problems.add(line, str(error), "delete the line and run the judge again", "changed-judgment")
+            problems.add(
+                line, str(error), "delete the line and run the judge again", "changed-judgment"
+            )
 
 
 # ---------------------------------------------------------------- texts in place of ids
 def _joined(
-    path: StrPath, records: Sequence[tuple[int, dict[str, Any]]], grade: str, texts: Texts, problems: ProblemList
+    path: StrPath,
+    records: Sequence[tuple[int, dict[str, Any]]],
+    grade: str,
+    texts: Texts,
+    problems: ProblemList,
 ) -> tuple[list[_Row], int]:
     """Return the labels with ids, and the number of labels whose text belongs to no turn or passage."""
     if not any(texts.queries.values()) or texts.collection is None:
-        lacking = "the texts of the turns: --rewrites ROLE=FILE" if texts.collection else "the passages: --collection FILE"
+        lacking = (
+            "the texts of the turns: --rewrites ROLE=FILE"
+            if texts.collection
+            else "the passages: --collection FILE"
+        )
         raise UsageError("no-texts", f"{path} has labels for texts, not for ids", f"name {lacking}")
     turns: dict[str, set[str]] = {}
     for formulation in texts.queries.values():
@@ -163,7 +203,10 @@ def _joined(
     rows: list[_Row] = []
     unknown = 0
     for line, record in records:
-        ids = [_id_of(line, name, record.get(name), known, problems) for name, known in ((QUERY, turns), (PASSAGE, passages))]
+        ids = [
+            _id_of(line, name, record.get(name), known, problems)
+            for name, known in ((QUERY, turns), (PASSAGE, passages))
+        ]
         if all(ids):
             rows.append((line, ids[0], ids[1], record.get(grade)))
         unknown += not all(ids)
@@ -175,7 +218,9 @@ def _joined(
     return rows, unknown
 
 
-def _id_of(line: int, name: str, text: object, known: Mapping[str, Collection[str]], problems: ProblemList) -> str:
+def _id_of(
+    line: int, name: str, text: object, known: Mapping[str, Collection[str]], problems: ProblemList
+) -> str:
     """Return the id of the text; empty if there is none, or if there are two, which is a problem."""
     if not isinstance(text, str):
         problems.add(line or None, f"{name} is not a text", "write it in quotes", "not-a-text")
@@ -183,7 +228,12 @@ def _id_of(line: int, name: str, text: object, known: Mapping[str, Collection[st
     same = sorted(known.get(text.strip(), ()))
     if len(same) > 1:
         found = f"{name} {text.strip()[:60]!r} is the text of both {same[0]} and {same[1]}"
-        problems.add(line or None, found, "write ids in the labels, because the text is ambiguous", "ambiguous-text")
+        problems.add(
+            line or None,
+            found,
+            "write ids in the labels, because the text is ambiguous",
+            "ambiguous-text",
+        )
     return same[0] if same else ""
 
 
@@ -192,7 +242,9 @@ def _is_fallback(status: object) -> bool:
     return status is False or whole_of(status, 1) == 0
 
 
-def _labels(path: StrPath, rows: Iterable[_Row], problems: ProblemList, fallback: int = 0, unknown: int = 0) -> Labels:
+def _labels(
+    path: StrPath, rows: Iterable[_Row], problems: ProblemList, fallback: int = 0, unknown: int = 0
+) -> Labels:
     found: list[tuple[str, str, int]] = []
     lines: list[int] = []
     unlabelled = 0
@@ -200,17 +252,25 @@ def _labels(path: StrPath, rows: Iterable[_Row], problems: ProblemList, fallback
         pair = id_text(turn), id_text(document)
         grade = whole_of(cell, MAX_GRADE)
         if not all(pair):
-            problems.add(line or None, "no turn id" if not pair[0] else "no document id", _FORMS, "no-id")
+            problems.add(
+                line or None, "no turn id" if not pair[0] else "no document id", _FORMS, "no-id"
+            )
         elif cell is None or cell == "":
             unlabelled += 1
         elif grade is None:
-            advice = "write small whole numbers such as 0 to 4; convert probabilities to grades first"
-            problems.add(line or None, f"grade {str(cell)[:40]!r} is not a grade", advice, "bad-grade")
+            advice = (
+                "write small whole numbers such as 0 to 4; convert probabilities to grades first"
+            )
+            problems.add(
+                line or None, f"grade {str(cell)[:40]!r} is not a grade", advice, "bad-grade"
+            )
         else:
             found.append((*pair, grade))
             lines.append(line)
     problems.raise_if_any()
     if not found:
         raise input_error(path, None, "no row has a grade", _FORMS, "empty")
-    qrels, counted = qrels_of_rows(Path(path).name, found, path, [line or None for line in lines], "label")
+    qrels, counted = qrels_of_rows(
+        Path(path).name, found, path, [line or None for line in lines], "label"
+    )
     return Labels(qrels, unlabelled, fallback, unknown, np.array(lines, dtype=np.int64)[counted])

@@ -40,7 +40,9 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
     turns = value.get("turns") if isinstance(value, dict) else None
     if not isinstance(turns, list) or not turns:
         advice = 'write {"run_name": …, "turns": [{"turn_id": …, "questions": [{"question": …, "score": …}]}]}'
-        raise input_error(path, None, "JSON, but not a mixed-initiative run", advice, "unknown-format")
+        raise input_error(
+            path, None, "JSON, but not a mixed-initiative run", advice, "unknown-format"
+        )
     problems = ProblemList(path)
     asked: list[Asked] = []
     seen: set[str] = set()
@@ -49,15 +51,30 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
         kind = "responses" if "responses" in fields else "questions"
         name, questions = id_text(fields.get("turn_id")), fields.get(kind)
         if not name or not isinstance(questions, list):
-            problems.add(None, f"turn {place} of the list has no turn_id or no {kind}", "complete the turn", "no-turn-id")
+            problems.add(
+                None,
+                f"turn {place} of the list has no turn_id or no {kind}",
+                "complete the turn",
+                "no-turn-id",
+            )
             continue
         if name in seen:
-            problems.add(None, f"turn {name} occurs twice", f"merge its {kind} into one list", "repeated-turn")
+            problems.add(
+                None,
+                f"turn {name} occurs twice",
+                f"merge its {kind} into one list",
+                "repeated-turn",
+            )
         seen.add(name)
         for question in questions:
             text, value = _text_and_score(question) if isinstance(question, dict) else (None, None)
             if not isinstance(text, str) or value is None:
-                problems.add(None, f"turn {name}: a {kind[:-1]} without text or score", "add both", "no-question")
+                problems.add(
+                    None,
+                    f"turn {name}: a {kind[:-1]} without text or score",
+                    "add both",
+                    "no-question",
+                )
                 continue
             asked.append(Asked(name, text.strip(), value))
     problems.finish(asked, "questions")
@@ -67,7 +84,9 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
 def _text_and_score(entry: Mapping[str, Any]) -> tuple[object, float | None]:
     text = next((entry[key] for key in ("question", "text", "response") if key in entry), None)
     rank = finite_number(entry.get("rank"))
-    return text, finite_number(entry["score"]) if entry.get("score") is not None else None if rank is None else -rank
+    return text, finite_number(entry["score"]) if entry.get(
+        "score"
+    ) is not None else None if rank is None else -rank
 
 
 _BANK: Fields = {"id": ("question_id", "response_id", "id"), "text": ("question", "text")}
@@ -82,8 +101,16 @@ def read_bank(path: StrPath) -> dict[str, str]:
     if shape_of(path) == "json":
         value = read_json(path)
         if not isinstance(value, dict) or not value:
-            raise input_error(path, None, "not a bank of texts", 'write one JSON object {"Q0001": "text"}', "unknown-format")
-        rows: Iterator[tuple[int | None, dict[str, Any]]] = ((None, {"id": key, "text": text}) for key, text in value.items())
+            raise input_error(
+                path,
+                None,
+                "not a bank of texts",
+                'write one JSON object {"Q0001": "text"}',
+                "unknown-format",
+            )
+        rows: Iterator[tuple[int | None, dict[str, Any]]] = (
+            (None, {"id": key, "text": text}) for key, text in value.items()
+        )
     else:
         rows = rows_by_field(path, problems, _BANK)  # type: ignore[assignment]
     bank: dict[str, str] = {}
@@ -94,7 +121,9 @@ def read_bank(path: StrPath) -> dict[str, str]:
         elif not isinstance(text or "", str):
             problems.add(line, f"{name}: not a text", "write every text in quotes", "not-a-text")
         else:
-            problems.once(bank, name, text_of(text), line, "question {key} has a different text earlier")
+            problems.once(
+                bank, name, text_of(text), line, "question {key} has a different text earlier"
+            )
     problems.finish(bank, "questions")
     return bank
 
@@ -103,7 +132,9 @@ def read_question_bank(path: StrPath) -> dict[str, str]:
     """Return :func:`read_bank` of a table or JSONL. Raises :class:`InputError` for one JSON object, which may be any texts."""
     if shape_of(path) == "json":
         advice = "write a table with the columns question_id and question"
-        raise input_error(path, None, "one JSON object, not a question bank", advice, "unknown-format")
+        raise input_error(
+            path, None, "one JSON object, not a question bank", advice, "unknown-format"
+        )
     return read_bank(path)
 
 
@@ -171,9 +202,15 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
         match = question.question if bank is None else bank.find(question.question)
         if match is None:
             unmapped.append(question)
-        found.append((question.turn, own_id(question.question) if match is None else match, question.score))
+        found.append(
+            (question.turn, own_id(question.question) if match is None else match, question.score)
+        )
     if len(unmapped) == len(asked):
-        raise UsageError("no-common-items", f"no question of run {name} is in the bank", "check that they belong together")
+        raise UsageError(
+            "no-common-items",
+            f"no question of run {name} is in the bank",
+            "check that they belong together",
+        )
     told = f"{name}: {len(unmapped):,} of {len(asked):,} questions are not in the bank; they keep their places in the run"
     run = Run.of(name, found, range(1, len(found) + 1), (told,) if unmapped else ())
     return Mapped(run, tuple(unmapped))

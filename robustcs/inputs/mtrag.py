@@ -51,15 +51,29 @@ def tasks_in(export: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     answers: dict[str, dict[str, list[object]]] = {}
     rated: dict[str, dict[str, dict[str, Any]]] = {}
     for one in (*_objects(export, "evaluations"), *_objects(export, "results")):
-        said = answers.setdefault(str(one.get("task_id")), {}).setdefault(str(one.get("model_id")), [])
+        said = answers.setdefault(str(one.get("task_id")), {}).setdefault(
+            str(one.get("model_id")), []
+        )
         if (answer := _answer(one)) not in (None, *said):
             said.append(answer)
-        given: dict[str, Any] = next((one[key] for key in _OF_MODEL if isinstance(one.get(key), dict)), {})
-        rated.setdefault(str(one.get("task_id")), {}).setdefault(str(one.get("model_id")), {}).update(given)
+        given: dict[str, Any] = next(
+            (one[key] for key in _OF_MODEL if isinstance(one.get(key), dict)), {}
+        )
+        rated.setdefault(str(one.get("task_id")), {}).setdefault(
+            str(one.get("model_id")), {}
+        ).update(given)
     for task in _objects(export, "tasks"):
-        contexts = [{**documents.get(str(one.get("document_id")), {}), **one} for one in _objects(task, "contexts")]
+        contexts = [
+            {**documents.get(str(one.get("document_id")), {}), **one}
+            for one in _objects(task, "contexts")
+        ]
         number = str(task.get("task_id"))
-        yield {**task, "contexts": contexts, _MODELS: answers.get(number, {}), _RATED: rated.get(number, {})}
+        yield {
+            **task,
+            "contexts": contexts,
+            _MODELS: answers.get(number, {}),
+            _RATED: rated.get(number, {}),
+        }
 
 
 def models_in(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -69,7 +83,11 @@ def models_in(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def _of_models(task: Mapping[str, Any]) -> dict[str, list[object]]:
     found = task.get(_MODELS)  # a task in a file may have a field of this name
-    return {name: said for name, said in found.items() if isinstance(said, list)} if isinstance(found, dict) else {}
+    return (
+        {name: said for name, said in found.items() if isinstance(said, list)}
+        if isinstance(found, dict)
+        else {}
+    )
 
 
 def _objects(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -82,7 +100,10 @@ def conversation(task: Mapping[str, Any]) -> list[tuple[str, str]]:
     said = task.get("input")
     if isinstance(said, str):
         return [("user", said)]
-    told = [(str(one.get("speaker", one.get("role", ""))), _text(one)) for one in _objects(task, "input")]
+    told = [
+        (str(one.get("speaker", one.get("role", ""))), _text(one))
+        for one in _objects(task, "input")
+    ]
     return [(speaker, text) for speaker, text in told if isinstance(text, str)]
 
 
@@ -116,7 +137,9 @@ def scores(records: Iterable[Record], name: str = "") -> dict[str, dict[str, flo
         places = [record.fields.get(key) for key in _SCORES]
         if isinstance(rated, dict):
             places.append(rated.get(name, next(iter(rated.values())) if len(rated) == 1 else None))
-        for metric, value in chain.from_iterable(one.items() for one in places if isinstance(one, dict)):
+        for metric, value in chain.from_iterable(
+            one.items() for one in places if isinstance(one, dict)
+        ):
             if turn and (number := _mean(value)) is not None:
                 found.setdefault(str(metric), {})[turn] = number
     return found
@@ -179,7 +202,9 @@ def answers(
     wanted = model or name
     if wanted not in models and (model or len(models) > 1):
         names = ", ".join(models) or "no named model"
-        found = f"the file contains answers of {names}" + (f", but not of {wanted!r}" if wanted else "")
+        found = f"the file contains answers of {names}" + (
+            f", but not of {wanted!r}" if wanted else ""
+        )
         advice = "use one of these names for the answers" if name else "name the model: FILE:MODEL"
         raise input_error(path, None, found, advice if models else "remove :MODEL", "several-runs")
     what = "targets" if gold else "predictions"
@@ -226,4 +251,9 @@ def json_records(path: StrPath, problems: ProblemList) -> Iterator[Record]:
             if isinstance(fields, dict):
                 yield Record(None, place, fields)
             else:
-                problems.skip(None, f"entry {place} of the list is not an object", "write a JSON object", "not-an-object")
+                problems.skip(
+                    None,
+                    f"entry {place} of the list is not an object",
+                    "write a JSON object",
+                    "not-an-object",
+                )

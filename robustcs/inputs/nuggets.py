@@ -60,7 +60,9 @@ def is_nuggets(record: Mapping[str, Any]) -> bool:
 def is_assignments(record: Mapping[str, Any]) -> bool:
     """Return whether a record contains nuggets that were assigned to an answer."""
     nuggets = record.get("nuggets")
-    return isinstance(nuggets, list) and any(isinstance(one, dict) and "assignment" in one for one in nuggets)
+    return isinstance(nuggets, list) and any(
+        isinstance(one, dict) and "assignment" in one for one in nuggets
+    )
 
 
 def read_nuggets(path: StrPath) -> dict[str, tuple[Nugget, ...]]:
@@ -75,7 +77,9 @@ def read_nuggets(path: StrPath) -> dict[str, tuple[Nugget, ...]]:
         topic, listed = str(topic_of(record)).strip(), record.get("nuggets", [record])
         for nugget in _nuggets(topic, listed if isinstance(listed, list) else [], line, texts):
             if found.setdefault(topic, {}).setdefault(nugget.text, nugget) != nugget:
-                told = f"topic {topic}: nugget {nugget.text[:40]!r} occurs twice with different values"
+                told = (
+                    f"topic {topic}: nugget {nugget.text[:40]!r} occurs twice with different values"
+                )
                 texts.problems.add(line, told, "keep one of the two", "contradicting-entries")
     texts.problems.finish(found, "nuggets", sum(map(len, found.values())))
     return {topic: tuple(nuggets.values()) for topic, nuggets in found.items()}
@@ -95,18 +99,31 @@ def read_assignments(path: StrPath, name: str = "") -> dict[str, Assigned]:
     for line, record in _topic_lines(path, problems):
         topic = str(topic_of(record)).strip()
         if not is_assignments(record):
-            problems.add(line, f"topic {topic}: no nuggets with an assignment", "give a file of assignments", "no-assignment")
+            problems.add(
+                line,
+                f"topic {topic}: no nuggets with an assignment",
+                "give a file of assignments",
+                "no-assignment",
+            )
             continue
         nuggets = tuple(_nuggets(topic, record["nuggets"], line, texts, assigned=True))
         answer = record.get("answer_text")
         of_run = by_run.setdefault(str(record.get("run_id", "")), {})
         if topic in of_run:
-            problems.add(line, f"topic {topic} occurs twice", "keep one of the two", "repeated-turn")
+            problems.add(
+                line, f"topic {topic} occurs twice", "keep one of the two", "repeated-turn"
+            )
         of_run[topic] = Assigned(nuggets, answer if isinstance(answer, str) else None)
-    problems.finish(by_run, "assignments", sum(len(one.nuggets) for of_run in by_run.values() for one in of_run.values()))
+    problems.finish(
+        by_run,
+        "assignments",
+        sum(len(one.nuggets) for of_run in by_run.values() for one in of_run.values()),
+    )
     if len(by_run) > 1 and name not in by_run:
         told = f"the file contains assignments of {', '.join(sorted(by_run))}, but not of {name!r}"
-        raise input_error(path, None, told, "use one of these names for the answers", "several-runs")
+        raise input_error(
+            path, None, told, "use one of these names for the answers", "several-runs"
+        )
     return by_run[name] if name in by_run else next(iter(by_run.values()))
 
 
@@ -117,17 +134,23 @@ def _topic_lines(path: StrPath, problems: RowProblems) -> Iterator[tuple[int, di
         if is_turn_id(topic_of(record)):
             yield line, record
         else:
-            unusable.add(line, "no topic id", f"add {' or '.join(TOPIC_NAMES)} to every line", "no-turn-id")
+            unusable.add(
+                line, "no topic id", f"add {' or '.join(TOPIC_NAMES)} to every line", "no-turn-id"
+            )
     problems.take(unusable)
 
 
-def _nuggets(topic: str, entries: list[Any], line: int, texts: ByTurn[str], assigned: bool = False) -> Iterator[Nugget]:
+def _nuggets(
+    topic: str, entries: list[Any], line: int, texts: ByTurn[str], assigned: bool = False
+) -> Iterator[Nugget]:
     """Yield the nuggets of a topic; broken ones go to the problems."""
     for entry in entries:
         fields = entry if isinstance(entry, dict) else {"text": entry}
         if (text := texts.text(topic, fields.get("text"), line)) is None:
             continue
-        importance, assignment = (str(fields.get(name) or "").strip().lower() for name in ("importance", "assignment"))
+        importance, assignment = (
+            str(fields.get(name) or "").strip().lower() for name in ("importance", "assignment")
+        )
         passages: Any = next((fields[name] for name in _PASSAGES if fields.get(name)), [])
         if importance not in ("", *IMPORTANCE):
             found, advice = f"unknown importance {importance[:20]!r}", "write vital or okay"

@@ -56,7 +56,11 @@ class Rows:
         """Return a column of ids, each one word; invalid ids go to ``problems``."""
         name = self.name(names)
         values = self.columns[name]
-        return values if _are_words(values) else [self._id(name, value, row) for row, value in enumerate(values, 1)]
+        return (
+            values
+            if _are_words(values)
+            else [self._id(name, value, row) for row, value in enumerate(values, 1)]
+        )
 
     def _id(self, name: str, value: Any, row: int) -> str:
         value = plain(value)
@@ -65,7 +69,10 @@ class Rows:
             self.problems.add(row, f"no {name}", "complete the row or delete it", "no-id")
         elif isinstance(value, bool) or not isinstance(value, str | int) or not _is_word(text):
             self.problems.add(
-                row, f"{name} {value!r} is not an id", "give ids of one word that does not begin with #", "not-an-id"
+                row,
+                f"{name} {value!r} is not an id",
+                "give ids of one word that does not begin with #",
+                "not-an-id",
             )
         return text
 
@@ -77,14 +84,21 @@ class Rows:
         name = self.name(names)
         values = self.columns[name]
         if whole:
-            values = [int(one) if isinstance(one, float) and one.is_integer() else one for one in values]
+            values = [
+                int(one) if isinstance(one, float) and one.is_integer() else one for one in values
+            ]
         if set(map(type, values)) <= {int, float}:
             return list(map(repr, values))
         words = list(map(word, values))
         if not _are_words(words):
             for row, text in enumerate(words, 1):
                 if len(text.encode("utf-8", "replace").split()) != 1:
-                    self.problems.add(row, f"{name} {text[:60]!r} is not a number", "write a number", "not-a-number")
+                    self.problems.add(
+                        row,
+                        f"{name} {text[:60]!r} is not a number",
+                        "write a number",
+                        "not-a-number",
+                    )
         return words
 
     def json(self, name: str) -> list[str]:
@@ -94,7 +108,12 @@ class Rows:
             try:
                 found.append(json.dumps(plain(value)))
             except (TypeError, ValueError, RecursionError) as error:
-                self.problems.add(row, f"{name}: {str(error)[:80]}", "use texts, numbers and lists of them", "not-a-value")
+                self.problems.add(
+                    row,
+                    f"{name}: {str(error)[:80]}",
+                    "use texts, numbers and lists of them",
+                    "not-a-value",
+                )
         return found
 
     def written(self, text: str, place: Callable[[int], str] | None = None) -> MemoryFile:
@@ -171,12 +190,20 @@ def is_frame(value: Any) -> bool:
 
 def is_ranx(value: Any) -> bool:
     """Return whether a value is a Qrels or Run of ranx; ``to_dict`` converts their compiled dictionaries."""
-    return hasattr(value, "to_dict") and (hasattr(value, "qrels") or hasattr(value, "run")) and not is_frame(value)
+    return (
+        hasattr(value, "to_dict")
+        and (hasattr(value, "qrels") or hasattr(value, "run"))
+        and not is_frame(value)
+    )
 
 
 def is_iterable(value: Any) -> bool:
     """Return whether a value may contain records; an array without dimensions looks like one and does not."""
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes | type) and getattr(value, "ndim", 1) != 0
+    return (
+        isinstance(value, Iterable)
+        and not isinstance(value, str | bytes | type)
+        and getattr(value, "ndim", 1) != 0
+    )
 
 
 def fields_of(record: Any) -> Mapping[str, Any] | None:
@@ -192,8 +219,14 @@ def fields_of(record: Any) -> Mapping[str, Any] | None:
 
 def is_nested(value: Any) -> bool:
     """Return whether a value is {turn: {document: number}} rather than inputs by name."""
-    inner = [part for part in value.values() if isinstance(part, Mapping)] if isinstance(value, Mapping) else []
-    return bool(inner) and not any(isinstance(part, Mapping) for one in inner for part in one.values())
+    inner = (
+        [part for part in value.values() if isinstance(part, Mapping)]
+        if isinstance(value, Mapping)
+        else []
+    )
+    return bool(inner) and not any(
+        isinstance(part, Mapping) for one in inner for part in one.values()
+    )
 
 
 def is_records(value: Any, by_turn: bool) -> bool:
@@ -231,10 +264,19 @@ def _row(row: int) -> str:
 def _of_frame(keyword: str, frame: Any) -> Rows:
     if not hasattr(frame, "columns"):
         frame = frame.to_frame()
-    names = [str(name) for name in (*(name for name in frame.index.names if name is not None), *frame.columns)]
+    names = [
+        str(name)
+        for name in (*(name for name in frame.index.names if name is not None), *frame.columns)
+    ]
     rows = Rows(keyword, {}, _row)
     if len(set(names)) < len(names):
-        raise input_error(rows.file, None, "two columns have the same name", "give every column its own name", "wrong-columns")
+        raise input_error(
+            rows.file,
+            None,
+            "two columns have the same name",
+            "give every column its own name",
+            "wrong-columns",
+        )
     if len(names) > len(frame.columns):
         frame = frame.reset_index([name for name in frame.index.names if name is not None])
     rows.columns = {name: frame.iloc[:, place].tolist() for place, name in enumerate(names)}
@@ -261,16 +303,33 @@ def _of_mapping(keyword: str, value: Mapping[Any, Any], levels: Sequence[str]) -
     deep = len(levels) > 2
 
     def keys() -> Iterator[tuple[Any, ...]]:
-        return ((key, name) for key, inner in value.items() for name in inner) if deep else ((key,) for key in value)
+        return (
+            ((key, name) for key, inner in value.items() for name in inner)
+            if deep
+            else ((key,) for key in value)
+        )
 
     def place(row: int) -> str:
-        return "".join(f"[{json.dumps(str(key), ensure_ascii=False)}]" for key in next(islice(keys(), row - 1, None)))
+        return "".join(
+            f"[{json.dumps(str(key), ensure_ascii=False)}]"
+            for key in next(islice(keys(), row - 1, None))
+        )
 
     rows = Rows(keyword, {}, place)
     for key, inner in value.items() if deep else ():
         if not isinstance(inner, Mapping):
-            found, wanted = f"{str(inner)[:60]!r} under {str(key)[:60]!r}", f"{{{levels[1]}: {levels[2]}}}"
+            found, wanted = (
+                f"{str(inner)[:60]!r} under {str(key)[:60]!r}",
+                f"{{{levels[1]}: {levels[2]}}}",
+            )
             raise input_error(rows.file, None, found, f"write {wanted} there", "not-a-dictionary")
-    values = [entry for inner in value.values() for entry in inner.values()] if deep else list(value.values())
-    rows.columns = {**{name: [key[depth] for key in keys()] for depth, name in enumerate(levels[:-1])}, levels[-1]: values}
+    values = (
+        [entry for inner in value.values() for entry in inner.values()]
+        if deep
+        else list(value.values())
+    )
+    rows.columns = {
+        **{name: [key[depth] for key in keys()] for depth, name in enumerate(levels[:-1])},
+        levels[-1]: values,
+    }
     return rows

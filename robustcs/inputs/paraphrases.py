@@ -60,7 +60,9 @@ def read_paraphrases(path: StrPath) -> Paraphrases:
     problems = RowProblems(path, "paraphrases")
     columns, rows = read_rows(path, problems)
     labelled = find_column(columns, ("variation",)) is not None
-    needed, optional = (_VARIATIONS, named("valid")) if labelled else (_ECAST, {"category": (CATEGORY,)})
+    needed, optional = (
+        (_VARIATIONS, named("valid")) if labelled else (_ECAST, {"category": (CATEGORY,)})
+    )
     read: dict[str, list[Paraphrase]] = {}
     invalid = 0
     for line, cells in by_field(path, columns, rows, needed, optional):
@@ -79,11 +81,17 @@ def read_paraphrases(path: StrPath) -> Paraphrases:
             problems.skip(line, found, "write the text or delete the row", "empty-text")
         elif longest > LONGEST_OF_TURN:
             advice = f"the limit is {LONGEST_OF_TURN:,}; check for a quote that is not closed"
-            problems.skip(line, f"turn {turn}: the text has {longest:,} characters", advice, "too-long")
+            problems.skip(
+                line, f"turn {turn}: the text has {longest:,} characters", advice, "too-long"
+            )
         else:
-            read.setdefault(turn, []).append(Paraphrase(turn, row["manual"], row["raw"], line, row.get("category", "")))
+            read.setdefault(turn, []).append(
+                Paraphrase(turn, row["manual"], row["raw"], line, row.get("category", ""))
+            )
     problems.finish(read, "paraphrases", sum(map(len, read.values())))
     paraphrases = Paraphrases((turn, tuple(read[turn])) for turn in sorted(read, key=turn_sort_key))
     if invalid:
-        paraphrases.notes = (f"variations skipped because the file marks them as invalid: {invalid}",)
+        paraphrases.notes = (
+            f"variations skipped because the file marks them as invalid: {invalid}",
+        )
     return paraphrases

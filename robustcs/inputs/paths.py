@@ -17,7 +17,9 @@ StrPath = str | os.PathLike[str]
 if TYPE_CHECKING:
     _SystemPath = Path
 else:
-    _SystemPath = type(Path())  # each operating system has its own class, and only that one can be created
+    _SystemPath = type(
+        Path()
+    )  # each operating system has its own class, and only that one can be created
 
 
 class MemoryFile(_SystemPath):
@@ -90,7 +92,10 @@ def refusal_of(url: str) -> tuple[str, str] | None:
     if "::" in url:
         return "a chain of addresses (::) is not supported", "give one address"
     if scheme not in ("https", *_STORES):
-        return f"{scheme}:// addresses are not supported", "give a file, or an address with https://, s3:// or gs://"
+        return (
+            f"{scheme}:// addresses are not supported",
+            "give a file, or an address with https://, s3:// or gs://",
+        )
     return None
 
 
@@ -110,7 +115,9 @@ def opened(url: str) -> Iterator[BinaryIO]:
     except (FileNotFoundError, PermissionError, InputError, NotInstalledError):
         raise
     except ImportError as error:
-        raise NotInstalledError("no-fsspec", f"{url} needs another package in addition to fsspec", str(error)) from None
+        raise NotInstalledError(
+            "no-fsspec", f"{url} needs another package in addition to fsspec", str(error)
+        ) from None
     except Exception as error:  # each protocol has its own errors
         found = f"cannot be fetched ({str(error)[:200] or type(error).__name__})"
         raise input_error(url, None, found, "check the address", "not-fetched") from error
@@ -120,7 +127,9 @@ def _stored(url: str) -> Any:
     try:
         import fsspec  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError:
-        raise NotInstalledError("no-fsspec", f"{url} needs fsspec", "pip install 'robustcs[urls]'") from None
+        raise NotInstalledError(
+            "no-fsspec", f"{url} needs fsspec", "pip install 'robustcs[urls]'"
+        ) from None
     return fsspec.open(url, "rb")
 
 

@@ -16,7 +16,15 @@ from typing import NamedTuple
 import numpy as np
 
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, ProblemList, at_line, input_error
-from robustcs.inputs.columns import Column, Columns, Kind, Layout, kind_unless_plain, line_of_row, read_columns
+from robustcs.inputs.columns import (
+    Column,
+    Columns,
+    Kind,
+    Layout,
+    kind_unless_plain,
+    line_of_row,
+    read_columns,
+)
 from robustcs.inputs.ids import MAX_GRADE, Ids, first_of_pairs, pair_keys
 from robustcs.inputs.paths import PooledFile, StrPath, is_irds
 from robustcs.inputs.readings import conflict
@@ -108,7 +116,12 @@ class Qrels:
         rows, ids = rows[places], self.ids.take(places)
         starts = np.searchsorted(rows, np.arange(len(order) + 1))
         return JudgedPairs(
-            tuple(self.turns[code] for code in order), rows, starts, ids, self.grades[places], pair_keys(rows, ids)
+            tuple(self.turns[code] for code in order),
+            rows,
+            starts,
+            ids,
+            self.grades[places],
+            pair_keys(rows, ids),
         )
 
 
@@ -165,7 +178,10 @@ def read_qrels(source: StrPath) -> Qrels:
     qrels, _ = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
     if not three:
         return qrels
-    return replace(qrels, notes=(*qrels.notes, Note.of(name, "", "three columns, read as turn, document and grade")))
+    return replace(
+        qrels,
+        notes=(*qrels.notes, Note.of(name, "", "three columns, read as turn, document and grade")),
+    )
 
 
 def _rows_with_queries(path: StrPath) -> tuple[list[tuple[str, str, int]], list[int]]:
@@ -177,11 +193,18 @@ def _rows_with_queries(path: StrPath) -> tuple[list[tuple[str, str, int]], list[
     for line, text in filled_lines(path):
         cells = text.split("\t")
         turn, *_, document, grade = (
-            [cell.strip() for cell in cells[:place] + cells[place + 1 :]] if len(cells) > 3 else [""] * 3
+            [cell.strip() for cell in cells[:place] + cells[place + 1 :]]
+            if len(cells) > 3
+            else [""] * 3
         )
         value = whole_of(grade, _MOST)
         if value is None or not (turn and document):
-            problems.add(line, f"{text[:40]!r} has no turn, document and grade", "write all columns, with tabs", "bad-row")
+            problems.add(
+                line,
+                f"{text[:40]!r} has no turn, document and grade",
+                "write all columns, with tabs",
+                "bad-row",
+            )
             continue
         rows.append((turn, document, value))
         lines.append(line)
@@ -194,8 +217,16 @@ def _union(source: PooledFile) -> Qrels:
     parts = [read_qrels(file) for file in source.files]
     turns = tuple(dict.fromkeys(turn for part in parts for turn in part.turns))
     code_of = {turn: code for code, turn in enumerate(turns)}
-    codes = np.concatenate([np.array([code_of[turn] for turn in part.turns], np.int32)[part.turn_codes] for part in parts])
-    ids, grades = Ids.joined([part.ids for part in parts]), np.concatenate([part.grades for part in parts])
+    codes = np.concatenate(
+        [
+            np.array([code_of[turn] for turn in part.turns], np.int32)[part.turn_codes]
+            for part in parts
+        ]
+    )
+    ids, grades = (
+        Ids.joined([part.ids for part in parts]),
+        np.concatenate([part.grades for part in parts]),
+    )
     notes = [note for part in parts for note in part.notes]
     file_of = np.repeat(np.arange(len(parts)), list(map(len, parts)))
 
@@ -208,13 +239,18 @@ def _union(source: PooledFile) -> Qrels:
     keep = _each_once(codes, ids, grades, clash)
     kept = ids.take(keep)
     if len(kept) < len(ids):
-        notes.append(f"{counted(len(ids) - len(kept), 'judgment')} in several qrels files counted once")
+        notes.append(
+            f"{counted(len(ids) - len(kept), 'judgment')} in several qrels files counted once"
+        )
     of_files = tuple((len(part), part.turns) for part in parts)
     return Qrels(str(source), turns, codes[keep], kept, grades[keep], tuple(notes), of_files)
 
 
 def _each_once(
-    codes: npt.NDArray[np.int32], ids: Ids, grades: npt.NDArray[np.int64], clash: Callable[[int, int], Problem]
+    codes: npt.NDArray[np.int32],
+    ids: Ids,
+    grades: npt.NDArray[np.int64],
+    clash: Callable[[int, int], Problem],
 ) -> slice | npt.NDArray[np.int64]:
     """Return the index of the first row of every pair.
 
@@ -225,12 +261,18 @@ def _each_once(
         return slice(None)
     wrong = np.flatnonzero(grades != grades[first])
     if len(wrong):
-        raise InputError([clash(row, int(first[row])) for row in wrong[:MAX_PROBLEMS].tolist()], len(wrong))
+        raise InputError(
+            [clash(row, int(first[row])) for row in wrong[:MAX_PROBLEMS].tolist()], len(wrong)
+        )
     return np.flatnonzero(first == np.arange(len(first)))
 
 
 def qrels_of_rows(
-    name: str, rows: Sequence[tuple[str, str, int]], path: StrPath, lines: Sequence[int | None], what: str = "judgment"
+    name: str,
+    rows: Sequence[tuple[str, str, int]],
+    path: StrPath,
+    lines: Sequence[int | None],
+    what: str = "judgment",
 ) -> tuple[Qrels, slice | npt.NDArray[np.int64]]:
     """Return the judgments of rows (turn, document, grade), and the index of the rows that count; ``what`` names a row.
 
@@ -239,39 +281,72 @@ def qrels_of_rows(
     codes: dict[str, int] = {}
     turns = np.array([codes.setdefault(turn, len(codes)) for turn, _, _ in rows], dtype=np.int32)
     grades = np.array([grade for _, _, grade in rows], dtype=np.int64)
-    values: dict[str, Column] = {"turn": turns, "document": Ids.of([document for _, document, _ in rows]), "grade": grades}
-    return _from_columns(name, Columns(values, tuple(codes), 0, False), path, lines.__getitem__, what)
+    values: dict[str, Column] = {
+        "turn": turns,
+        "document": Ids.of([document for _, document, _ in rows]),
+        "grade": grades,
+    }
+    return _from_columns(
+        name, Columns(values, tuple(codes), 0, False), path, lines.__getitem__, what
+    )
 
 
 def _from_columns(
-    name: str, columns: Columns, path: StrPath, line: Callable[[int], int | None], what: str = "judgment"
+    name: str,
+    columns: Columns,
+    path: StrPath,
+    line: Callable[[int], int | None],
+    what: str = "judgment",
 ) -> tuple[Qrels, slice | npt.NDArray[np.int64]]:
     """Return the judgments of columns, and which rows count; ``line`` maps a row to its line, for messages."""
-    turn_codes, ids, grades = columns.numbers("turn"), columns.ids("document"), columns.numbers("grade")
+    turn_codes, ids, grades = (
+        columns.numbers("turn"),
+        columns.ids("document"),
+        columns.numbers("grade"),
+    )
     extreme = np.flatnonzero(np.abs(grades) > MAX_GRADE)
     if len(extreme):
         found, advice = "grade {} is out of range", "write small whole numbers such as 0 to 4"
         rows = extreme[:MAX_PROBLEMS].tolist()
         raise InputError(
-            [Problem(path, line(row), found.format(grades[row]), advice, "bad-grade") for row in rows], len(extreme)
+            [
+                Problem(path, line(row), found.format(grades[row]), advice, "bad-grade")
+                for row in rows
+            ],
+            len(extreme),
         )
 
     def clash(row: int, first: int) -> Problem:
         earlier = line(first)
         before = "before" if earlier is None else f"in {at_line(path, earlier)}"
-        found = f"turn {columns.labels[turn_codes[row]]} document {ids[row]} has grade {grades[row]}"
+        found = (
+            f"turn {columns.labels[turn_codes[row]]} document {ids[row]} has grade {grades[row]}"
+        )
         return Problem(
-            path, line(row), f"{found} but grade {grades[first]} {before}", "keep one of the two", "contradicting-grades"
+            path,
+            line(row),
+            f"{found} but grade {grades[first]} {before}",
+            "keep one of the two",
+            "contradicting-grades",
         )
 
     notes, keep = columns.notes(name), _each_once(turn_codes, ids, grades, clash)
     kept, grades = ids.take(keep), grades[keep]
     if len(kept) < len(ids):
-        notes.append(Note.of(name, counted(len(ids) - len(kept), f"repeated {what}"), "counted once"))
+        notes.append(
+            Note.of(name, counted(len(ids) - len(kept), f"repeated {what}"), "counted once")
+        )
     far = grades > _MOST_USUAL
-    if 0 < (count := int(far.sum())) <= int((grades > 0).sum()) / 10 and (most := grades[~far].max()) <= _MOST_USUAL / 2:
-        notes.append(f"{name}: {counted(count, what)} with a grade of up to {grades.max()}, {FAR} (at most {most})")
-    return Qrels(name, tuple(columns.labels), turn_codes[keep], kept, grades.astype(np.int16), tuple(notes)), keep
+    if (
+        0 < (count := int(far.sum())) <= int((grades > 0).sum()) / 10
+        and (most := grades[~far].max()) <= _MOST_USUAL / 2
+    ):
+        notes.append(
+            f"{name}: {counted(count, what)} with a grade of up to {grades.max()}, {FAR} (at most {most})"
+        )
+    return Qrels(
+        name, tuple(columns.labels), turn_codes[keep], kept, grades.astype(np.int16), tuple(notes)
+    ), keep
 
 
 def checked_rows(path: StrPath) -> tuple[list[tuple[str, str, int]], list[int]]:

@@ -16,7 +16,15 @@ from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import ID_NAMES, RowProblems, shape_of
-from robustcs.inputs.tables import Row, by_field, find_column, named, read_rows, rows_by_field, text_of
+from robustcs.inputs.tables import (
+    Row,
+    by_field,
+    find_column,
+    named,
+    read_rows,
+    rows_by_field,
+    text_of,
+)
 from robustcs.inputs.text import filled_lines, read_json, whole_number
 from robustcs.wording import counted
 
@@ -59,7 +67,11 @@ def is_ratings(columns: Sequence[str]) -> bool:
 def is_rating_sheet(columns: Sequence[str]) -> bool:
     """Return whether a file with these columns is a sheet with a column for each criterion."""
     some = any(find_column(columns, (criterion,)) for criterion in SHEET_CRITERIA)
-    return some and all(find_column(columns, names) for names in (ITEM, WORKER)) and not find_column(columns, GRADE)
+    return (
+        some
+        and all(find_column(columns, names) for names in (ITEM, WORKER))
+        and not find_column(columns, GRADE)
+    )
 
 
 def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tuple[str, ...]]:
@@ -80,11 +92,17 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
     needed = {**({"turn": TURN} if turns else {}), "item": ITEM, "worker": WORKER, "value": GRADE}
     ratings: dict[tuple[str, str, str, str], Rating] = {}
     missing = repeated = 0
-    for line, row in by_field(path, columns, rows, needed, {"turn": TURN, **named("criterion", "source")}):
+    for line, row in by_field(
+        path, columns, rows, needed, {"turn": TURN, **named("criterion", "source")}
+    ):
         cells = {field: _text(value) for field, value in row.items()}
-        lacking = [field for field in ("turn", "item", "worker", "criterion") if not cells.get(field, True)]
+        lacking = [
+            field for field in ("turn", "item", "worker", "criterion") if not cells.get(field, True)
+        ]
         if lacking:
-            problems.skip(line or None, f"no {lacking[0]}", "complete the row or delete it", "no-id")
+            problems.skip(
+                line or None, f"no {lacking[0]}", "complete the row or delete it", "no-id"
+            )
             continue
         if not cells["value"]:
             missing += 1
@@ -92,7 +110,9 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
         read = Rating(**{"turn": "", "criterion": ONE_CRITERION, **cells}, line=line)  # type: ignore[arg-type]
         earlier = ratings.setdefault(read[:4], read)
         if earlier.value != read.value:
-            found = read.differs_from(earlier, at_line(path, earlier.line) if earlier.line else "an earlier entry")
+            found = read.differs_from(
+                earlier, at_line(path, earlier.line) if earlier.line else "an earlier entry"
+            )
             problems.add(line or None, found, "keep one of the two", "contradicting-entries")
         elif earlier.line != line:
             repeated += 1
@@ -103,7 +123,9 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
     return list(ratings.values()), notes
 
 
-def join_ratings(files: Sequence[tuple[StrPath, Sequence[Rating]]]) -> tuple[list[Rating], tuple[str, ...]]:
+def join_ratings(
+    files: Sequence[tuple[StrPath, Sequence[Rating]]],
+) -> tuple[list[Rating], tuple[str, ...]]:
     """Join the ratings of several files, each (turn, item, worker, criterion) once. Return them and notes.
 
     Raises :class:`InputError` if two files contain different ratings of one item by one rater.
@@ -114,7 +136,9 @@ def join_ratings(files: Sequence[tuple[StrPath, Sequence[Rating]]]) -> tuple[lis
             earlier = joined.setdefault(rating[:4], rating)
             if earlier.value != rating.value:
                 found = rating.differs_from(earlier, "an earlier file")
-                raise input_error(path, rating.line, found, "keep one of the two", "contradicting-files")
+                raise input_error(
+                    path, rating.line, found, "keep one of the two", "contradicting-files"
+                )
     return list(joined.values()), _repeated(sum(len(ratings) for _, ratings in files) - len(joined))
 
 
@@ -191,7 +215,12 @@ def _whole(text: str, line: int, problems: ProblemList) -> int:
     """Return the grade; note a problem and return 0 if there is none."""
     grade = whole_number(text, MAX_GRADE)
     if grade is None:
-        problems.add(line, f"grade {text[:40]!r} is not a small whole number", "write grades such as 0 to 3", "bad-grade")
+        problems.add(
+            line,
+            f"grade {text[:40]!r} is not a small whole number",
+            "write grades such as 0 to 3",
+            "bad-grade",
+        )
     return grade or 0
 
 
@@ -199,19 +228,39 @@ def _judgments(path: StrPath, problems: ProblemList) -> Iterator[Row]:
     """Yield the grades of published judgments as rows; every entry of a turn has an id and grades by criterion."""
     value, found = read_json(path), False
     for turn, parts in value.items() if isinstance(value, dict) else ():
-        for entry in chain(*(one for one in parts.values() if isinstance(one, list)) if isinstance(parts, dict) else ()):
+        for entry in chain(
+            *(one for one in parts.values() if isinstance(one, list))
+            if isinstance(parts, dict)
+            else ()
+        ):
             fields = entry if isinstance(entry, dict) else {}
             item = next((fields[name] for name in fields if name.lower().endswith(" id")), "")
             if not isinstance(item, str) or not item:
-                problems.add(None, f"turn {turn}: an entry without an id", 'add "Question ID" to every entry', "no-id")
+                problems.add(
+                    None,
+                    f"turn {turn}: an entry without an id",
+                    'add "Question ID" to every entry',
+                    "no-id",
+                )
                 continue
             for criterion, grade in fields.items():
                 if isinstance(grade, int) and not isinstance(grade, bool):
                     found = True
                     if abs(grade) > MAX_GRADE:
                         told = f"turn {turn}, {item}: {criterion} is {str(grade)[:40]}"
-                        problems.add(None, told, "write small whole numbers such as 0 to 3", "bad-grade")
-                    yield 0, {"turn": turn, "item": item, "worker": FINAL, "criterion": criterion.lower(), "grade": grade}
+                        problems.add(
+                            None, told, "write small whole numbers such as 0 to 3", "bad-grade"
+                        )
+                    yield (
+                        0,
+                        {
+                            "turn": turn,
+                            "item": item,
+                            "worker": FINAL,
+                            "criterion": criterion.lower(),
+                            "grade": grade,
+                        },
+                    )
     problems.raise_if_any()
     if not found:
         advice = "write CSV or JSONL with turn, item, worker, criterion and grade"
@@ -229,7 +278,9 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
     for line, row in rows_by_field(path, problems, needed, named("criterion")):
         turn, item, criterion = (text_of(row.get(field)) for field in ("turn", "item", "criterion"))
         if not turn or not item:
-            problems.add(line, f"no {'item' if turn else 'turn'}", "complete the row or delete it", "no-id")
+            problems.add(
+                line, f"no {'item' if turn else 'turn'}", "complete the row or delete it", "no-id"
+            )
             continue
         value = _whole(text_of(row["grade"]), line, problems)
         found = "{key[0]} {key[1]} should be {value} here but {earlier} in an earlier line"
@@ -245,7 +296,9 @@ def read_turn_list(path: StrPath) -> set[str]:
     """
     turns = {line.split()[0] for _, line in filled_lines(path) if not line.startswith("#")}
     if not turns:
-        raise input_error(path, None, "the file has no turns", "write one turn id per line", "empty")
+        raise input_error(
+            path, None, "the file has no turns", "write one turn id per line", "empty"
+        )
     return turns
 
 

@@ -72,14 +72,20 @@ def reading_once() -> Iterator[None]:
         _read = None
 
 
-def read_once(read: Callable[..., T], path: StrPath, *settings: Any, rows: Callable[[T], int] = lambda made: 0) -> T:
+def read_once(
+    read: Callable[..., T], path: StrPath, *settings: Any, rows: Callable[[T], int] = lambda made: 0
+) -> T:
     """Return ``read(path, *settings)``, within :func:`reading_once` what an earlier call returned.
 
     The result must not be changed. Its skipped rows are reported each time, as :func:`take_skipped` expects. ``rows``: the
     number of rows of a run; only :data:`_MOST` are kept.
     """
     global _rows
-    if _read is None or not isinstance(path, str | type(Path())) or isinstance(path, MemoryFile | PooledFile):
+    if (
+        _read is None
+        or not isinstance(path, str | type(Path()))
+        or isinstance(path, MemoryFile | PooledFile)
+    ):
         return read(path, *settings)  # objects of Python programs share names
     key = (read, path, *settings)
     if key not in _read:
@@ -103,7 +109,9 @@ def keeps_readings() -> bool:
 CLASH = "keep one of the two; if two collections use the same ids, add a prefix to the ids of one of them in all its files"
 
 
-def conflict(path: StrPath, what: str, value: str, other: StrPath, other_value: str, *cells: str) -> Problem:
+def conflict(
+    path: StrPath, what: str, value: str, other: StrPath, other_value: str, *cells: str
+) -> Problem:
     """Return the problem that two files contradict each other; a line of each contains its value and ``cells``."""
     there, line = os.fspath(other), line_with(other, other_value, *cells)
     if line is not None:
@@ -120,7 +128,14 @@ def line_with(path: StrPath, *cells: str) -> int | None:
     """Return the first line that contains all of ``cells``, for messages; None if there is none."""
     wanted = [re.compile(rf"(?<!\w){re.escape(cell)}(?!\w)") for cell in cells]
     try:
-        return next((number for number, line in text_lines(path) if all(one.search(line) for one in wanted)), None)
+        return next(
+            (
+                number
+                for number, line in text_lines(path)
+                if all(one.search(line) for one in wanted)
+            ),
+            None,
+        )
     except (InputError, OSError):
         return None
 
@@ -160,7 +175,9 @@ def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> Union[T]
     return found
 
 
-def texts_in_order(files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str) -> tuple[dict[str, T], list[str]]:
+def texts_in_order(
+    files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str
+) -> tuple[dict[str, T], list[str]]:
     """Return turn → text (or texts) of several files, and a note for each file whose texts differ from earlier ones."""
     union: dict[str, T] = {}
     notes: list[str] = []
@@ -170,7 +187,9 @@ def texts_in_order(files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str)
             turns, some = counted(len(other), "turn"), f"{some_of(other)}{and_more(len(other), 5)}"
             name, used = os.path.basename(path), "the text of the earlier file is used"
             alone = f"{name} has a different text for {turns} of {whose} ({some}); {used}"
-            notes.append(Note.of(whose, f"{turns}: {some}", f"{name} has different texts; {used}", alone))
+            notes.append(
+                Note.of(whose, f"{turns}: {some}", f"{name} has different texts; {used}", alone)
+            )
     return union, notes
 
 

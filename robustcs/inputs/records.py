@@ -63,7 +63,11 @@ def shape_of(path: StrPath) -> Shape:
         # the only line is a record with a turn id, or an object of all turns
         return "jsonl" if fields and not fields.keys().isdisjoint(_RECORD_NAMES) else "json"
     # the second line of JSONL may be malformed
-    return "jsonl" if all(line.startswith("{") for line in head) or _object(head[0]) is not None else "json"
+    return (
+        "jsonl"
+        if all(line.startswith("{") for line in head) or _object(head[0]) is not None
+        else "json"
+    )
 
 
 def _object(line: str) -> dict[str, Any] | None:
@@ -77,10 +81,17 @@ def _object(line: str) -> dict[str, Any] | None:
 
 def add_not_json(problems: ProblemList, number: int, error: Exception) -> None:
     """Note a line of a JSONL file that Python's parser rejected with ``error``."""
-    problems.skip(number, f"not JSON ({getattr(error, 'msg', error)})", "write one JSON object per line", "not-json")
+    problems.skip(
+        number,
+        f"not JSON ({getattr(error, 'msg', error)})",
+        "write one JSON object per line",
+        "not-json",
+    )
 
 
-def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_lines(
+    path: StrPath, problems: ProblemList, halves: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the line number and the object of every line of a JSONL file; other lines go to ``problems``.
 
     ``halves`` is as in :func:`~robustcs.inputs.text.read_json`.
@@ -92,7 +103,9 @@ def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> It
             add_not_json(problems, number, error)
             continue
         if not isinstance(record, dict):
-            problems.skip(number, "not a JSON object", "write one JSON object per line", "not-an-object")
+            problems.skip(
+                number, "not a JSON object", "write one JSON object per line", "not-an-object"
+            )
         elif not halves and half_character(line) is not None:
             problems.skip(number, *HALF_CHARACTER)
         else:
@@ -130,8 +143,14 @@ class ByTurn(Generic[T]):
         if not is_turn_id(turn):
             there = turn is not None and str(turn).strip()
             long = isinstance(turn, str) and len(turn) > LONGEST_ID
-            found = f"turn id {turn!r} is {'too long' if long else 'not a text'}" if there else "no turn id"
-            self.problems.skip(line, found, "add a turn id such as 31_4 to every entry", "no-turn-id")
+            found = (
+                f"turn id {turn!r} is {'too long' if long else 'not a text'}"
+                if there
+                else "no turn id"
+            )
+            self.problems.skip(
+                line, found, "add a turn id such as 31_4 to every entry", "no-turn-id"
+            )
             return
         key = str(turn).strip()
         earlier = self.values.setdefault(key, value)
@@ -141,7 +160,9 @@ class ByTurn(Generic[T]):
             found = f"turn {key} has {_show(value)} here but {_show(earlier)} {where}"
             self.problems.add(line, found, "keep one of the two", "contradicting-entries")
 
-    def text(self, turn: object, value: object, line: int | None, empty: bool = False) -> str | None:
+    def text(
+        self, turn: object, value: object, line: int | None, empty: bool = False
+    ) -> str | None:
         """Return ``value`` without surrounding white space if it is a text; else note a problem. ``empty`` allows ''."""
         name = f"turn {turn}: " if is_turn_id(turn) else ""
         if not isinstance(value, str):

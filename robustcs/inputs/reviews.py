@@ -85,7 +85,13 @@ def read_reviews(path: StrPath) -> tuple[Review, ...]:
             tuple(systems) if isinstance(systems, list) else (systems,),
             tuple(dict.fromkeys(name.strip() for name in record["categories"])),
             (record.get("coder") or "").strip(),
-            Sample(**{key: sample[key] for key in Sample.__dataclass_fields__ if sample.get(key) is not None}),
+            Sample(
+                **{
+                    key: sample[key]
+                    for key in Sample.__dataclass_fields__
+                    if sample.get(key) is not None
+                }
+            ),
         )
         key = (review.turn, review.systems, review.coder, review.sample.identity)
         earlier, first = found.setdefault(key, (review, line))
@@ -115,7 +121,9 @@ def _is_sample(value: object) -> bool:
 
 
 def _are_names(value: object, longest: int = 1 << 20) -> bool:
-    return isinstance(value, list) and all(_is_text(name, longest) and name.strip() for name in value)
+    return isinstance(value, list) and all(
+        _is_text(name, longest) and name.strip() for name in value
+    )
 
 
 def _is_text(value: object, longest: int = 1 << 20) -> bool:

@@ -13,7 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.columns import Columns, Kind, Layout, column_pieces, joined, kind_unless_plain, read_columns
+from robustcs.inputs.columns import (
+    Columns,
+    Kind,
+    Layout,
+    column_pieces,
+    joined,
+    kind_unless_plain,
+    read_columns,
+)
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.paths import PooledFile, StrPath, shown
 from robustcs.inputs.readings import CLASH
@@ -24,10 +32,21 @@ from robustcs.lazy import npt
 from robustcs.wording import Note
 
 _IDS: dict[str, Kind] = {"turn": "label", "document": "text"}
-_WITHOUT_RANK = Layout("run", RUN_COLUMNS, {**_IDS, "score": "single"}, "write the six columns of a TREC run", more="rank")
+_WITHOUT_RANK = Layout(
+    "run",
+    RUN_COLUMNS,
+    {**_IDS, "score": "single"},
+    "write the six columns of a TREC run",
+    more="rank",
+)
 #: By whether the ranks are read.
-_LAYOUTS = {False: _WITHOUT_RANK, True: _WITHOUT_RANK._replace(kinds={**_WITHOUT_RANK.kinds, "rank": "integer"})}
-_THREE_COLUMNS = _WITHOUT_RANK._replace(columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "integer"}, more="")
+_LAYOUTS = {
+    False: _WITHOUT_RANK,
+    True: _WITHOUT_RANK._replace(kinds={**_WITHOUT_RANK.kinds, "rank": "integer"}),
+}
+_THREE_COLUMNS = _WITHOUT_RANK._replace(
+    columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "integer"}, more=""
+)
 #: How to order passages by rank, for notes.
 BY_RANK = '--order rank (order = "rank" in [policy])'
 #: Number of rows in which ascending scores are sought, and fewest rows of a turn: fewer may ascend by chance.
@@ -65,7 +84,11 @@ class Run:
 
     @classmethod
     def of(
-        cls, name: str, rows: Sequence[tuple[str, str, float]], ranks: Sequence[int] | None = None, notes: tuple[str, ...] = ()
+        cls,
+        name: str,
+        rows: Sequence[tuple[str, str, float]],
+        ranks: Sequence[int] | None = None,
+        notes: tuple[str, ...] = (),
     ) -> Run:
         """Return a run of rows (turn, document, score); scores beyond the range of 32-bit floats are infinite."""
         codes = {turn: code for code, turn in enumerate(dict.fromkeys(turn for turn, _, _ in rows))}
@@ -73,7 +96,15 @@ class Run:
         with np.errstate(over="ignore"):
             scores = np.array([score for _, _, score in rows], np.float64).astype(np.float32)
         ids = Ids.of([document for _, document, _ in rows])
-        return cls(name, tuple(codes), turns, ids, scores, None if ranks is None else np.array(ranks, np.int64), notes)
+        return cls(
+            name,
+            tuple(codes),
+            turns,
+            ids,
+            scores,
+            None if ranks is None else np.array(ranks, np.int64),
+            notes,
+        )
 
     def __len__(self) -> int:
         return len(self.turn_codes)
@@ -119,7 +150,9 @@ def run_pieces(path: StrPath, name: str | None = None, ranks: bool = False) -> I
     if found is not None and (found.shape != "lines" or found.family in MS_MARCO.values()):
         yield read_run(path, name, ranks)
         return
-    open_: list[Columns] = []  # rows of one turn, and the last piece: most runs of few turns are a single one
+    open_: list[
+        Columns
+    ] = []  # rows of one turn, and the last piece: most runs of few turns are a single one
     for columns in column_pieces(path, _LAYOUTS[ranks], chunks):
         codes = columns.numbers("turn")
         if bool((codes[1:] < codes[:-1]).any()) or (open_ and codes[0] < _last_turn(open_[-1])):
@@ -129,14 +162,18 @@ def run_pieces(path: StrPath, name: str | None = None, ranks: bool = False) -> I
             done = _last_turn(last)
             cut = int(np.searchsorted(last.numbers("turn"), done))
             if cut or (open_ and _last_turn(open_[-1]) != done):
-                yield _from_trec(name, joined([*open_, last.rows(slice(0, cut))], compact=False), ranks)
+                yield _from_trec(
+                    name, joined([*open_, last.rows(slice(0, cut))], compact=False), ranks
+                )
                 open_, last = [], last.rows(slice(cut, None))
             open_.append(last)
         open_.append(columns)
     yield _from_trec(name, joined(open_, compact=False), ranks)
 
 
-def _pieces_of_files(path: PooledFile, pieces: Callable[[Path | str], Iterable[Run]]) -> Iterator[Run]:
+def _pieces_of_files(
+    path: PooledFile, pieces: Callable[[Path | str], Iterable[Run]]
+) -> Iterator[Run]:
     """Yield the pieces of several files. Raises :class:`InputError` for a turn in two of them."""
     seen: dict[str, int] = {}
     notes: tuple[str, ...] = ()
@@ -149,7 +186,9 @@ def _pieces_of_files(path: PooledFile, pieces: Callable[[Path | str], Iterable[R
                 if seen.setdefault(turn, place) != place:
                     other = shown(path.files[seen[turn]])
                     found = f"turn {turn} is also in {other}, another file of the same run"
-                    raise input_error(file, None, found, f"name two systems, or {CLASH}", "contradicting-files")
+                    raise input_error(
+                        file, None, found, f"name two systems, or {CLASH}", "contradicting-files"
+                    )
             rows[-1] += len(piece)
             last = piece
             yield replace(piece, notes=(*notes, *piece.notes), parts=tuple(rows))
@@ -163,7 +202,9 @@ def _whole(pieces: Sequence[Run]) -> Run:
     return replace(
         pieces[-1],
         turns=tuple(turn for piece in pieces for turn in piece.turns),
-        turn_codes=np.concatenate([piece.turn_codes + shift for piece, shift in zip(pieces, shifts, strict=True)]),
+        turn_codes=np.concatenate(
+            [piece.turn_codes + shift for piece, shift in zip(pieces, shifts, strict=True)]
+        ),
         ids=Ids.joined([piece.ids for piece in pieces]),
         scores=np.concatenate([piece.scores for piece in pieces]),
         ranks=np.concatenate(ranks) if ranks else None,
@@ -190,11 +231,19 @@ def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
     return _run(name, columns, scores, None, note)
 
 
-def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str) -> Run:
+def _run(
+    name: str,
+    columns: Columns,
+    scores: npt.NDArray[np.float32],
+    ranks: npt.NDArray[np.int64] | None,
+    *notes: str,
+) -> Run:
     codes, ids = columns.numbers("turn"), columns.ids("document")
     first, last = int(codes.min()), int(codes.max())
     turns = tuple(columns.labels[first : last + 1])
-    return Run(name, turns, codes - np.int32(first), ids, scores, ranks, (*columns.notes(name), *notes))
+    return Run(
+        name, turns, codes - np.int32(first), ids, scores, ranks, (*columns.notes(name), *notes)
+    )
 
 
 def _from_three(path: StrPath, name: str, columns: Columns, ranks: bool) -> Run:
@@ -214,7 +263,9 @@ _LARGEST_RANK = 10**9
 _Row = tuple[str, str, object, object, int | None]
 
 
-def _checked_rows(path: StrPath, shape: str, ranks: bool) -> tuple[list[tuple[str, str, float]], list[int]]:
+def _checked_rows(
+    path: StrPath, shape: str, ranks: bool
+) -> tuple[list[tuple[str, str, float]], list[int]]:
     """Return (turn, document, score) of every row, and the ranks, of a JSON run (``shape`` json) or a table with column names.
 
     Raises :class:`InputError` with every malformed row (bounded), or if there are no rows.
@@ -223,13 +274,21 @@ def _checked_rows(path: StrPath, shape: str, ranks: bool) -> tuple[list[tuple[st
     rows: list[tuple[str, str, float]] = []
     places: list[int] = []
     counts: dict[str, int] = {}
-    for turn, document, score, given, line in (_from_json if shape == "json" else _from_table)(path, problems):
+    for turn, document, score, given, line in (_from_json if shape == "json" else _from_table)(
+        path, problems
+    ):
         counts[turn] = place = counts.get(turn, 0) + 1
         # ranks of real runs are unreliable, so they are read only if needed
-        rank = place if given is None or not (ranks or score is None) else whole_of(given, _LARGEST_RANK)
+        rank = (
+            place
+            if given is None or not (ranks or score is None)
+            else whole_of(given, _LARGEST_RANK)
+        )
         value = (None if rank is None else -float(rank)) if score is None else number_of(score)
         if value is None or rank is None:
-            what, cell, wanted = ("rank", given, "whole") if rank is None else ("score", score, "decimal")
+            what, cell, wanted = (
+                ("rank", given, "whole") if rank is None else ("score", score, "decimal")
+            )
             found = f"turn {turn} passage {document}: {what} {str(cell)[:40]!r} is not a {wanted} number"
             problems.add(line, found, f"write a {wanted} number", "not-a-number")
             continue
@@ -245,7 +304,10 @@ def _from_table(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
     places = table.find(SCORE_NAMES), table.find(RANK_NAMES)
     for line, turn, document, cells in table.passages(problems):
         # a missing cell is no number
-        score, rank = (None if place is None else "" if cells[place] is None else cells[place] for place in places)
+        score, rank = (
+            None if place is None else "" if cells[place] is None else cells[place]
+            for place in places
+        )
         yield turn, document, score, rank, line
 
 
@@ -259,12 +321,21 @@ def _from_json(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
     for turn, fields, line in kind.entries(records, problems) if kind else ():
         passages = kind.passages(fields) if kind else []
         if passages and not id_text(turn):
-            problems.add(line, "no turn id", "add a turn id such as 31_4 to every passage", "no-turn-id")
+            problems.add(
+                line, "no turn id", "add a turn id such as 31_4 to every passage", "no-turn-id"
+            )
             continue
         ordered = any(score is None for _, score in passages)
         # without scores, a passage counts at its first occurrence
-        for document, score in {repr(one): (one, None) for one, _ in passages}.values() if ordered else passages:
+        for document, score in (
+            {repr(one): (one, None) for one, _ in passages}.values() if ordered else passages
+        ):
             if passage := id_text(document):
                 yield id_text(turn), passage, score, None, line
             else:
-                problems.add(line, f"turn {turn}: a passage without an id", "add an id to every passage", "no-passage-id")
+                problems.add(
+                    line,
+                    f"turn {turn}: a passage without an id",
+                    "add an id to every passage",
+                    "no-passage-id",
+                )

@@ -70,34 +70,50 @@ class ScoreFile:
     @cached_property
     def measures(self) -> tuple[str, ...]:
         """The measures with at least one number; of trec_eval's output all but texts and those whose values are missing."""
-        return tuple(name for name in self.cells if self._has_number(name) or (self.lines and self._is_broken(name)))
+        return tuple(
+            name
+            for name in self.cells
+            if self._has_number(name) or (self.lines and self._is_broken(name))
+        )
 
     def _has_number(self, measure: str) -> bool:
         return any(number_of(cell) is not None for _, _, cell in self.cells[measure])
 
     def _is_broken(self, measure: str) -> bool:
-        return measure not in TEXTS and not all(is_missing(cell) for _, _, cell in self.cells[measure])
+        return measure not in TEXTS and not all(
+            is_missing(cell) for _, _, cell in self.cells[measure]
+        )
 
     @property
     def known(self) -> list[str]:
         """The measures that are scores: by their names, or because their values are 0 and 1 or not all whole numbers."""
         named = {*measure_columns(self.measures)} if not self.lines else {*self.measures}
-        return [name for name in self.measures if name in named or (name.lower() not in _NO_SCORES and self._varies(name))]
+        return [
+            name
+            for name in self.measures
+            if name in named or (name.lower() not in _NO_SCORES and self._varies(name))
+        ]
 
     def _varies(self, measure: str) -> bool:
         numbers = {number_of(cell) for _, _, cell in self.cells[measure]} - {None}
-        return numbers <= {0.0, 1.0} or any(number != int(number) for number in numbers if number is not None)
+        return numbers <= {0.0, 1.0} or any(
+            number != int(number) for number in numbers if number is not None
+        )
 
     @property
     def size(self) -> int:
         """The number of values of all measures that are not missing."""
-        return sum(not is_missing(cell) for name in self.measures for _, _, cell in self.cells[name])
+        return sum(
+            not is_missing(cell) for name in self.measures for _, _, cell in self.cells[name]
+        )
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The measures of trec_eval's output whose values are texts, such as relstring; empty if no turn has such a value."""
         found = [name for name in self.cells if name in TEXTS and not self._has_number(name)]
-        more = [name for name, known in self.averages.items() if not known and name not in self.cells]
+        more = [
+            name for name, known in self.averages.items() if not known and name not in self.cells
+        ]
         return (*found, *more) if self.lines and found else ()
 
     def frame(self, measures: Iterable[str] | None = None) -> pd.DataFrame:
@@ -108,7 +124,9 @@ class ScoreFile:
         problems = ProblemList(self.path)
         values = self.parsed(self.measures if measures is None else measures, problems)
         problems.raise_if_any()
-        return pd.DataFrame(values, index=pd.Index(sorted(self.turns, key=turn_sort_key), name="turn"), dtype=float)
+        return pd.DataFrame(
+            values, index=pd.Index(sorted(self.turns, key=turn_sort_key), name="turn"), dtype=float
+        )
 
     def parsed(self, measures: Iterable[str], problems: ProblemList) -> dict[str, dict[str, float]]:
         """Return measure → turn → score, nan where missing; problems go to the list, which is then in the order of lines."""
@@ -170,7 +188,9 @@ def read_score_file(path: StrPath, name: str = "") -> ScoreFile:
         if found.lines:
             found.frame(found.cells)  # raises if its values are not numbers
         averages = found.averages and not found.cells
-        told = "the file contains only averages (turn 'all')" if averages else "the file has no scores"
+        told = (
+            "the file contains only averages (turn 'all')" if averages else "the file has no scores"
+        )
         raise input_error(path, None, told, "write per-turn scores with trec_eval -q", "no-turns")
     return found
 
@@ -178,7 +198,8 @@ def read_score_file(path: StrPath, name: str = "") -> ScoreFile:
 def has_scores(path: StrPath, name: str = "") -> bool:
     """Return whether a file of MTRAG tasks has scores."""
     return any(
-        mtrag.has_tasks(first_record(part) or {}) and mtrag.scores(json_records(part, ProblemList(part)), name)
+        mtrag.has_tasks(first_record(part) or {})
+        and mtrag.scores(json_records(part, ProblemList(part)), name)
         for part in parts_of(path)
     )
 
@@ -193,11 +214,19 @@ def _of_tasks(path: StrPath, name: str) -> dict[str, dict[str, float]]:
         models = mtrag.models_in(task.fields for task in tasks)
         if len(models) > 1 and name not in models:
             found = f"the file contains scores of {', '.join(models)}, but not of {name!r}"
-            raise input_error(path, None, found, "use one of these names for the scores", "several-runs")
+            raise input_error(
+                path, None, found, "use one of these names for the scores", "several-runs"
+            )
         for measure, own in mtrag.scores(tasks, name).items():
             values[measure] = values.get(measure, {}) | own
     if not values:
-        raise input_error(path, None, "tasks without metrics and retriever_scores", "give a file with scores", "no-turns")
+        raise input_error(
+            path,
+            None,
+            "tasks without metrics and retriever_scores",
+            "give a file with scores",
+            "no-turns",
+        )
     return values
 
 
@@ -224,7 +253,10 @@ def _of_rows(path: StrPath, problems: ProblemList) -> Iterator[_Score]:
     """
     names, rows = read_rows(path, problems)
     ids = need_column(path, names, tables.TURN_NAMES)
-    measure, value = find_column(names, tables.MEASURE_NAMES), find_column(names, tables.VALUE_NAMES)
+    measure, value = (
+        find_column(names, tables.MEASURE_NAMES),
+        find_column(names, tables.VALUE_NAMES),
+    )
     wide = dict.fromkeys(measure_columns(names), True)  # column → whether it contains numbers
     wide |= {name: False for name in names if not name or find_column((name,), tables.TURN_NAMES)}
     waiting: dict[str, list[_Score]] = {}  # of columns whose values are all missing so far
@@ -258,7 +290,9 @@ def read_slices(path: StrPath) -> dict[str, dict[str, str]]:
         broken.raise_if_any()
         if not labels:
             found = "tasks without labels"
-            raise input_error(path, None, found, "give tasks with labels such as answerability", "no-such-column")
+            raise input_error(
+                path, None, found, "give tasks with labels such as answerability", "no-such-column"
+            )
         return labels
     problems = RowProblems(path)
     names, rows = read_rows(path, problems)

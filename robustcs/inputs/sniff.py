@@ -14,7 +14,16 @@ from typing import Any, Literal
 from robustcs.errors import InputError, PackageNeededError, input_error
 from robustcs.inputs import mtrag, tables
 from robustcs.inputs.annotations import is_annotations
-from robustcs.inputs.file_formats import DPR, PLAIN, PLAIN_RUN, QRECC, QUERIES, QUESTIONS, format_of, run_format_of
+from robustcs.inputs.file_formats import (
+    DPR,
+    PLAIN,
+    PLAIN_RUN,
+    QRECC,
+    QUERIES,
+    QUESTIONS,
+    format_of,
+    run_format_of,
+)
 from robustcs.inputs.formats import Role, first_turn, is_answer
 from robustcs.inputs.nuggets import is_assignments, is_nuggets
 from robustcs.inputs.paths import StrPath
@@ -109,7 +118,11 @@ class Identified:
     @property
     def says(self) -> str:
         """A sentence such as ``these are iKAT topics``."""
-        return f"this is {self.family}" if self.family.startswith(("a ", "an ")) else f"these are {self.family}"
+        return (
+            f"this is {self.family}"
+            if self.family.startswith(("a ", "an "))
+            else f"these are {self.family}"
+        )
 
     @property
     def advice(self) -> str:
@@ -138,7 +151,11 @@ def identify(path: StrPath) -> Identified | None:
         raise
     except InputError:
         return None
-    found = None if table.separator == " " else next((kind for fits, kind in _TABLES if fits(table)), None)
+    found = (
+        None
+        if table.separator == " "
+        else next((kind for fits, kind in _TABLES if fits(table)), None)
+    )
     if found is None and table.is_named:
         found = _of_table(table, lines)
     if found is not None:
@@ -186,24 +203,36 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
             return Identified(kind, family)
     run, texts = run_format_of(record), format_of(record)
     if is_nuggets(record):
-        return Identified("nuggets", "nuggets", ("texts",) if texts is PLAIN and "nuggets" in record else ())
+        return Identified(
+            "nuggets", "nuggets", ("texts",) if texts is PLAIN and "nuggets" in record else ()
+        )
     if mtrag.has_tasks(record):
         return _of_tasks(record)
     if _is_label(record):
         return Identified("labels", "labels of a judge")
     # the turns have the fields, not the topic
     shown = texts.formulations({**record, **_first_turn(record)}, own=True) if texts else {}
-    also: list[Kind] = ["answers"] if texts in (DPR, QRECC) or (run and is_answer(first_turn(record))) else []
+    also: list[Kind] = (
+        ["answers"] if texts in (DPR, QRECC) or (run and is_answer(first_turn(record))) else []
+    )
     if run is not None:
         if texts in (DPR, QRECC, QUESTIONS):
             also.append("texts")
-        return Identified("run", run.name, tuple(also), shown if "texts" in also else {}, certain=run is not PLAIN_RUN)
+        return Identified(
+            "run",
+            run.name,
+            tuple(also),
+            shown if "texts" in also else {},
+            certain=run is not PLAIN_RUN,
+        )
     if _asks(record):
         return Identified("mixed-initiative run", "a mixed-initiative run")
     if _is_passage(record):
         return Identified("collection", "passages")
     if texts is not None and texts is not PLAIN:
-        return Identified("texts", texts.name, ("collection",) if texts is QUERIES else tuple(also), shown)
+        return Identified(
+            "texts", texts.name, ("collection",) if texts is QUERIES else tuple(also), shown
+        )
     return _of_plain_record(record)
 
 
@@ -215,7 +244,10 @@ def _of_tasks(record: Mapping[str, Any]) -> Identified:
         ("answers", export or not record.keys().isdisjoint(("predictions", "targets"))),
         ("run", mtrag.RUN.fits(record)),
         ("texts", mtrag.QUESTIONS.fits(record)),
-        ("collection", export or any("text" in one for one in contexts or () if isinstance(one, dict))),
+        (
+            "collection",
+            export or any("text" in one for one in contexts or () if isinstance(one, dict)),
+        ),
     )
     kind, *also = [kind for kind, has in there if has]
     shown = mtrag.QUESTIONS.formulations(("text",)) if "texts" in also else {}
@@ -229,15 +261,26 @@ def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
         return Identified("answers", "answers", ("texts",) if asked else ())
     if asked:
         return Identified(
-            "texts", PLAIN.name, ("collection",) if "text" in record else (), PLAIN.formulations(record, own=True)
+            "texts",
+            PLAIN.name,
+            ("collection",) if "text" in record else (),
+            PLAIN.formulations(record, own=True),
         )
     names, values = (list(islice(some, LINES)) for some in (record.keys(), record.values()))
     first = values[0] if values else None
     if isinstance(first, dict) and ("Questions" in first or "Responses" in first):
         return Identified("crowd grades", "grades of crowd workers (CAsT-ReGIn)")
-    if isinstance(first, dict) and first and all(isinstance(value, int | float) for value in first.values()):
+    if (
+        isinstance(first, dict)
+        and first
+        and all(isinstance(value, int | float) for value in first.values())
+    ):
         return Identified("clariq evaluation", "scores {measure: {facet: score}}", certain=False)
-    if values and all(map(_QUESTION.fullmatch, names)) and all(isinstance(value, str) for value in values):
+    if (
+        values
+        and all(map(_QUESTION.fullmatch, names))
+        and all(isinstance(value, str) for value in values)
+    ):
         return Identified("question bank", "a bank of questions")
     if isinstance(record.get("data"), list):
         return Identified("answers", "answers of SQuAD or QuAC")
@@ -252,7 +295,11 @@ def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
 
 def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields of the turns of a topic, as far as they are at the beginning of the file."""
-    lists = (value for value in record.values() if isinstance(value, list) and value and isinstance(value[0], dict))
+    lists = (
+        value
+        for value in record.values()
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    )
     fields: dict[str, Any] = {}
     for turn in next(lists, []):
         fields |= turn if isinstance(turn, dict) else {}
@@ -269,20 +316,27 @@ def _asks(record: Mapping[str, Any]) -> bool:
 def _is_label(record: Mapping[str, Any]) -> bool:
     """Return whether a record is a grade of a passage, by text (umbrela) or by id; human judgments are never JSON."""
     joined = {"query", "passage"} <= record.keys()
-    by_id = find_column(record, tables.TURN_NAMES) is not None and find_column(record, tables.DOCUMENT_NAMES) is not None
+    by_id = (
+        find_column(record, tables.TURN_NAMES) is not None
+        and find_column(record, tables.DOCUMENT_NAMES) is not None
+    )
     return (joined or by_id) and find_column(record, tables.GRADE_NAMES) is not None
 
 
 def _is_passage(record: Mapping[str, Any]) -> bool:
     asked = "query" in record or "question" in record
-    if asked or not any(is_turn_id(record.get(name)) for name in ("id", "_id", "docid", "docno", "pid")):
+    if asked or not any(
+        is_turn_id(record.get(name)) for name in ("id", "_id", "docid", "docno", "pid")
+    ):
         return False
     if any(isinstance(record.get(name), str) for name in ("contents", "passage", "segment")):
         return True
     text = record.get("text")
     if not isinstance(text, str):
         return False
-    return "title" in record or (QUERIES.fits(record) and "|user|" not in text and len(text.split()) > _PASSAGE_WORDS)
+    return "title" in record or (
+        QUERIES.fits(record) and "|user|" not in text and len(text.split()) > _PASSAGE_WORDS
+    )
 
 
 # ---------------------------------------------------------------- tables and lines
@@ -324,15 +378,25 @@ def _is_trec(table: Table, lines: Sequence[str]) -> bool:
 
 def _of_columns(table: Table) -> list[tuple[Kind, str]]:
     """Return the kinds of a table by its usual columns, and their names in messages."""
-    turn, graded, ranked = (table.find(some) is not None for some in (tables.TURN_NAMES, tables.GRADE_NAMES, tables.RANK_NAMES))
+    turn, graded, ranked = (
+        table.find(some) is not None
+        for some in (tables.TURN_NAMES, tables.GRADE_NAMES, tables.RANK_NAMES)
+    )
     if not turn or table.document is None:
-        measured = turn and None not in (table.find(tables.MEASURE_NAMES), table.find(tables.VALUE_NAMES))
+        measured = turn and None not in (
+            table.find(tables.MEASURE_NAMES),
+            table.find(tables.VALUE_NAMES),
+        )
         return [("scores", "a table of per-turn scores")] if measured else []
-    if {"query-id", "corpus-id", "score"} <= set(table.names) and not ranked:  # BEIR calls the grade score
+    if {"query-id", "corpus-id", "score"} <= set(
+        table.names
+    ) and not ranked:  # BEIR calls the grade score
         return [("qrels", "BEIR qrels")]
     judgments: list[tuple[Kind, str]] = [("qrels", "a table of judgments")]
     passages: list[tuple[Kind, str]] = [("run", "a table of retrieved passages")]
-    return (judgments if graded else []) + (passages if ranked or table.find(tables.SCORE_NAMES) is not None else [])
+    return (judgments if graded else []) + (
+        passages if ranked or table.find(tables.SCORE_NAMES) is not None else []
+    )
 
 
 def _of_lines(lines: Sequence[str]) -> Identified | None:
@@ -343,7 +407,9 @@ def _of_lines(lines: Sequence[str]) -> Identified | None:
         return Identified("run", "a TREC run")
     if are_qrels(rows):
         if are_ptkb(map(str.split, lines)):
-            return Identified("ptkb", "iKAT's judgments of statements about a person (PTKB), not of passages")
+            return Identified(
+                "ptkb", "iKAT's judgments of statements about a person (PTKB), not of passages"
+            )
         return Identified("qrels", "TREC qrels")
     if without_query(lines[:LINES]) is not None:
         return Identified("qrels", WITH_QUERIES)
@@ -351,8 +417,12 @@ def _of_lines(lines: Sequence[str]) -> Identified | None:
     found = kind_of_rows(whole) or kind_of_rows(rows)
     if found is not None:
         # "p1 TAB text 2" is a passage
-        measured = lines[0].count("\t") != 1 and len(measure_columns([row[0] for row in whole])) == len(whole)
-        return Identified(found, MS_MARCO.get(found, "per-turn scores"), certain=found == "scores" and measured)
+        measured = lines[0].count("\t") != 1 and len(
+            measure_columns([row[0] for row in whole])
+        ) == len(whole)
+        return Identified(
+            found, MS_MARCO.get(found, "per-turn scores"), certain=found == "scores" and measured
+        )
     if all(line.count("\t") == 1 for line in lines[:LINES]):
         return Identified("texts", "texts (id TAB text)", certain=False)
     return None

@@ -115,7 +115,12 @@ class Table:
             if all(ids):
                 yield line, *ids, cells
             else:
-                problems.add(line, "no turn id or no passage id", "complete the row or delete it", "no-turn-id")
+                problems.add(
+                    line,
+                    "no turn id or no passage id",
+                    "complete the row or delete it",
+                    "no-turn-id",
+                )
 
 
 def is_parquet(path: StrPath) -> bool:
@@ -139,24 +144,38 @@ def open_table(path: StrPath) -> Table:
     number, head = _first_line(path)
     delimiter = delimiter_of(head)
     try:
-        cells = next(csv.reader([head], delimiter=delimiter), []) if delimiter in _QUOTED else head.split(delimiter)
+        cells = (
+            next(csv.reader([head], delimiter=delimiter), [])
+            if delimiter in _QUOTED
+            else head.split(delimiter)
+        )
     except csv.Error:  # a carriage return inside the line
         cells = head.split(delimiter)
     columns = _names(cells)
-    return Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, columns, delimiter, problems))
+    return Table(
+        columns,
+        delimiter or " ",
+        number,
+        lambda problems: _cells(path, number, columns, delimiter, problems),
+    )
 
 
 def _distinct(path: StrPath, table: Table) -> Table:
     names = list(filter(None, table.names))  # spreadsheets write empty columns, too
     if len(set(names)) < len(names):
-        found, advice = "two columns have the same name", "give every column its own name in the first line"
+        found, advice = (
+            "two columns have the same name",
+            "give every column its own name in the first line",
+        )
         raise input_error(path, table.line, found, advice, "wrong-columns")
     return table
 
 
 def _names(cells: Sequence[str]) -> tuple[str, ...]:
     """Return the names in a line of names; some programs quote them even where cells are not quoted."""
-    return tuple(cell.strip('"').strip() if cell.startswith('"') else cell for cell in map(str.strip, cells))
+    return tuple(
+        cell.strip('"').strip() if cell.startswith('"') else cell for cell in map(str.strip, cells)
+    )
 
 
 def _first_line(path: StrPath) -> tuple[int, str]:
@@ -166,7 +185,10 @@ def _first_line(path: StrPath) -> tuple[int, str]:
     """
     text = first_bytes(path, _HEAD).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     lines = enumerate(text.split("\n"), 1)
-    return next(((number, line) for number, line in lines if line.strip() and not _COMMENT.match(line)), (0, ""))
+    return next(
+        ((number, line) for number, line in lines if line.strip() and not _COMMENT.match(line)),
+        (0, ""),
+    )
 
 
 def _cells(
@@ -174,19 +196,31 @@ def _cells(
 ) -> Iterator[tuple[int, Sequence[str]]]:
     lines = ((number, line.split(delimiter)) for number, line in filled_lines(path))
     for number, cells in csv_rows(path, delimiter, problems) if delimiter in _QUOTED else lines:
-        comment = delimiter not in _QUOTED and cells[0].startswith("#") and (delimiter is None or len(cells) != len(names))
-        if comment or number <= header or not fits(number, cells, len(names), problems, delimiter or " "):
+        comment = (
+            delimiter not in _QUOTED
+            and cells[0].startswith("#")
+            and (delimiter is None or len(cells) != len(names))
+        )
+        if (
+            comment
+            or number <= header
+            or not fits(number, cells, len(names), problems, delimiter or " ")
+        ):
             continue
         if _names(cells) != names:  # concatenated files repeat the header
             yield number, cells
 
 
-def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(
+    path: StrPath, delimiter: str, problems: ProblemList
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and cells of every row that is not blank; rows that are not CSV go to ``problems``.
 
     Between semicolons, a number with a decimal comma gets a decimal point: spreadsheets write both where the comma is decimal.
     """
-    reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), delimiter=delimiter, strict=True)
+    reader = csv.reader(
+        (f"{line}\n" for _, line in text_lines(path)), delimiter=delimiter, strict=True
+    )
     while True:
         line = reader.line_num + 1
         try:
@@ -196,13 +230,30 @@ def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[t
         except csv.Error as error:
             # a quote that is not closed may have swallowed valid rows
             note = problems.skip if reader.line_num == line else problems.add
-            note(line, f"not CSV ({error})", "double the quotes inside a quoted text, and close the text", "not-csv")
+            note(
+                line,
+                f"not CSV ({error})",
+                "double the quotes inside a quoted text, and close the text",
+                "not-csv",
+            )
             continue
         if any(cell.strip() for cell in cells):
-            yield line, cells if delimiter != ";" else [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]
+            yield (
+                line,
+                cells
+                if delimiter != ";"
+                else [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells],
+            )
 
 
-def fits(line: int, cells: Sequence[Any], width: int, problems: ProblemList, separator: str = ",", expected: str = "") -> bool:
+def fits(
+    line: int,
+    cells: Sequence[Any],
+    width: int,
+    problems: ProblemList,
+    separator: str = ",",
+    expected: str = "",
+) -> bool:
     """Return whether a row has ``width`` cells; a row of another width is skipped."""
     if len(cells) == width:
         return True
@@ -263,7 +314,13 @@ def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator
     """
     shape = shape_of(path)
     if shape == "json" and not next(filled_lines(path))[1].rstrip().endswith("}"):
-        raise input_error(path, None, "JSON, but not an object per line", "write one JSON object per line", "not-json")
+        raise input_error(
+            path,
+            None,
+            "JSON, but not an object per line",
+            "write one JSON object per line",
+            "not-json",
+        )
     if shape == "table":
         table = _distinct(path, open_table(path))
         header, rows = list(table.columns), table.rows(problems)
@@ -281,7 +338,9 @@ def columns_of(path: StrPath) -> list[str]:
     return read_rows(path, ProblemList(path))[0]
 
 
-def rows_by_field(path: StrPath, problems: ProblemList, needed: Fields, optional: Fields | None = None) -> Iterator[Row]:
+def rows_by_field(
+    path: StrPath, problems: ProblemList, needed: Fields, optional: Fields | None = None
+) -> Iterator[Row]:
     """Yield line number and value by field of every row; a row has a field of ``optional`` only if the file has its column.
 
     Raises :class:`InputError` as :func:`read_rows` does, and if there is no column for a field of ``needed``.
@@ -290,12 +349,20 @@ def rows_by_field(path: StrPath, problems: ProblemList, needed: Fields, optional
 
 
 def by_field(
-    path: StrPath, columns: Sequence[str], rows: Iterable[Row], needed: Fields, optional: Fields | None = None
+    path: StrPath,
+    columns: Sequence[str],
+    rows: Iterable[Row],
+    needed: Fields,
+    optional: Fields | None = None,
 ) -> Iterator[Row]:
     """Yield the fields of rows as :func:`rows_by_field` does."""
     places = {field: need_column(path, columns, names) for field, names in needed.items()}
     more = optional or {}
-    places |= {field: column for field, names in more.items() if (column := find_column(columns, names)) is not None}
+    places |= {
+        field: column
+        for field, names in more.items()
+        if (column := find_column(columns, names)) is not None
+    }
     # a later record of JSONL may have more fields than the first one
     later = [(field, names[0]) for field, names in more.items() if field not in places]
     for line, row in rows:
@@ -323,11 +390,15 @@ def _plain(name: str) -> str:
     return " ".join(name.replace("_", " ").replace("-", " ").lower().split())
 
 
-def need_column(path: StrPath, columns: Sequence[str], names: Sequence[str], line: int | None = 1) -> str:
+def need_column(
+    path: StrPath, columns: Sequence[str], names: Sequence[str], line: int | None = 1
+) -> str:
     """Return :func:`find_column`, or raise :class:`InputError` that lists the existing columns."""
     found = find_column(columns, names)
     if found is None:
         there = ", ".join(" ".join(name.split())[:40] for name in columns[:12])
         told = f"no column {names[0]!r}; the columns are: {there}"
-        raise input_error(path, line, told, f"rename one of them to {' or '.join(names)}", "no-such-column")
+        raise input_error(
+            path, line, told, f"rename one of them to {' or '.join(names)}", "no-such-column"
+        )
     return found

@@ -62,7 +62,9 @@ def line_chunks(path: StrPath, size: int = _CHUNK, longest: int = LONGEST_LINE) 
                 piece = piece.removeprefix(_BOM)
                 if b"\n" not in piece and b"\r" in piece.rstrip():
                     found = "lines end in carriage returns only"
-                    raise input_error(path, None, found, "save it with LF or CRLF line ends", "old-line-ends")
+                    raise input_error(
+                        path, None, found, "save it with LF or CRLF line ends", "old-line-ends"
+                    )
             if not piece:
                 break
             yield piece
@@ -146,7 +148,9 @@ def half_character(text: str) -> int | None:
     """Return where JSON text escapes half a character (a lone surrogate), which UTF-8 cannot encode; None if nowhere."""
     if "\\ud" not in text and "\\uD" not in text:
         return None
-    return next((match.start() for match in re.finditer(_ESCAPED, text, re.DOTALL) if match[1]), None)
+    return next(
+        (match.start() for match in re.finditer(_ESCAPED, text, re.DOTALL) if match[1]), None
+    )
 
 
 def delimiter_of(head: str) -> str | None:
@@ -169,7 +173,9 @@ def read_json(path: StrPath, halves: bool = False) -> Any:
         value = parse_json(text)
     except ValueError as error:
         found = f"not JSON ({getattr(error, 'msg', error)})"
-        raise input_error(path, getattr(error, "lineno", None), found, "check the file", "not-json") from None
+        raise input_error(
+            path, getattr(error, "lineno", None), found, "check the file", "not-json"
+        ) from None
     place = None if halves else half_character(text)
     if place is not None:
         raise input_error(path, text.count("\n", 0, place) + 1, *HALF_CHARACTER)
@@ -228,8 +234,14 @@ def lines_in(data: bytes, size: int = HEAD) -> list[str]:
 
 def ir_metadata(path: StrPath) -> str:
     """Return ``tag bm25, team a`` from the ir_metadata comments of a run; empty if they contain neither."""
-    block = re.search(r"^#\s*ir_metadata\.start\s*$(.*?)^#\s*ir_metadata\.end\s*$", _text(path, HEAD), re.MULTILINE | re.DOTALL)
-    said = re.findall(r"^#\s*(tag|team):[^\S\n]*(\S.*?)\s*$", block[1] if block else "", re.MULTILINE)
+    block = re.search(
+        r"^#\s*ir_metadata\.start\s*$(.*?)^#\s*ir_metadata\.end\s*$",
+        _text(path, HEAD),
+        re.MULTILINE | re.DOTALL,
+    )
+    said = re.findall(
+        r"^#\s*(tag|team):[^\S\n]*(\S.*?)\s*$", block[1] if block else "", re.MULTILINE
+    )
     return ", ".join(f"{name} {value.strip(chr(34) + chr(39))}" for name, value in said)
 
 
@@ -342,4 +354,8 @@ def whole_of(cell: object, most: int) -> int | None:
         whole, _, rest = text.partition(".")
         return whole_number(text if rest.strip("0") else whole, most)
     number = finite_number(cell)
-    return int(number) if number is not None and number == int(number) and abs(number) <= most else None
+    return (
+        int(number)
+        if number is not None and number == int(number) and abs(number) <= most
+        else None
+    )

@@ -71,7 +71,9 @@ class TextFile:
 
     def texts(self, role: Role, column: str | None = None) -> dict[str, str]:
         """Return the texts of one formulation: see :func:`read_texts`."""
-        return {turn: samples[0] for turn, samples in self.samples(role, column).items() if samples[0]}
+        return {
+            turn: samples[0] for turn, samples in self.samples(role, column).items() if samples[0]
+        }
 
     def role(self, *order: Role) -> Role:
         """Return the first formulation of ``order`` in the file, or the first of all if its format does not tell."""
@@ -88,7 +90,9 @@ class TextFile:
     @property
     def _formulations(self) -> dict[Role, str]:
         """Formulation → the field that contains it."""
-        return self._turns.kind.formulations({name for entry in self._turns.entries for name in entry.fields})
+        return self._turns.kind.formulations(
+            {name for entry in self._turns.entries for name in entry.fields}
+        )
 
     def notes(self, role: Role, column: str | None = None) -> tuple[str, ...]:
         """Return a note if turns have several samples."""
@@ -107,20 +111,38 @@ class TextFile:
         kind, entries, problems, header = self._turns
         texts = _Texts(self.path)
         texts.problems.take(problems)
-        there = dict.fromkeys(name for entry in (entries if kind.optional else entries[:1]) for name in entry.fields)
+        there = dict.fromkeys(
+            name for entry in (entries if kind.optional else entries[:1]) for name in entry.fields
+        )
         names = kind.names(column, role, there)
         chosen = next((name for name in names if name in there), None)
         if chosen is None and entries and (not kind.optional or not texts.problems.total):
             line = header or (None if kind.optional else entries[0].line)
-            raise no_column(self.path, line, column or next(iter(names), role), (name for name in there if name != "number"))
+            raise no_column(
+                self.path,
+                line,
+                column or next(iter(names), role),
+                (name for name in there if name != "number"),
+            )
         for turn, fields, line in entries:
-            name = next((name for name in (names if kind.optional else (chosen,)) if name in fields), None)
+            name = next(
+                (name for name in (names if kind.optional else (chosen,)) if name in fields), None
+            )
             if kind.optional and (name is None or fields[name] is None):
                 continue
             if name is None:
-                texts.problems.skip(line, f"no field {chosen!r}", "complete the row or delete it", "no-such-column")
+                texts.problems.skip(
+                    line, f"no field {chosen!r}", "complete the row or delete it", "no-such-column"
+                )
                 continue
-            found = _samples(texts, turn, fields[name], line, name in kind.last, column is not None or name in kind.sampled)
+            found = _samples(
+                texts,
+                turn,
+                fields[name],
+                line,
+                name in kind.last,
+                column is not None or name in kind.sampled,
+            )
             texts.add(turn, found, line)
         return texts.result()
 
@@ -154,11 +176,25 @@ class TextFile:
         # a turn of {turn: text} may have the name of a field
         if kind and not (kind is PLAIN and isinstance(value, dict)):
             return kind, records, None
-        if isinstance(value, dict) and (not value or any(isinstance(text, str) for text in value.values())):
+        if isinstance(value, dict) and (
+            not value or any(isinstance(text, str) for text in value.values())
+        ):
             pairs = enumerate(json_pairs(self.path), 1)
-            return PLAIN, [Record(None, place, {"id": turn, "text": text}) for place, (turn, text) in pairs], None
-        what = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a value"
-        raise input_error(self.path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format")
+            return (
+                PLAIN,
+                [Record(None, place, {"id": turn, "text": text}) for place, (turn, text) in pairs],
+                None,
+            )
+        what = (
+            "an object"
+            if isinstance(value, dict)
+            else "a list"
+            if isinstance(value, list)
+            else "a value"
+        )
+        raise input_error(
+            self.path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format"
+        )
 
 
 class _Turns(NamedTuple):
@@ -186,7 +222,9 @@ class _Texts(ByTurn[Samples]):
 
     def result(self) -> dict[str, Samples]:
         """Return the samples by turn, turns without any text last. Raises as :meth:`ByTurn.result` does."""
-        return super().result() | {turn: value for turn, value in self._empty.items() if turn not in self.values}
+        return super().result() | {
+            turn: value for turn, value in self._empty.items() if turn not in self.values
+        }
 
 
 def _rows(table: Table, problems: ProblemList) -> Iterator[Record]:
@@ -194,7 +232,9 @@ def _rows(table: Table, problems: ProblemList) -> Iterator[Record]:
         yield Record(line, place, {name.lower(): value for name, value in fields.items()} | fields)
 
 
-def _samples(texts: _Texts, turn: object, value: object, line: int | None, last: bool, several: bool) -> Samples:
+def _samples(
+    texts: _Texts, turn: object, value: object, line: int | None, last: bool, several: bool
+) -> Samples:
     """Return the texts of a turn, empty for skipped ones."""
     if last and isinstance(value, list) and value:
         value = value[-1]
@@ -220,7 +260,9 @@ def _lines(path: StrPath, problems: RowProblems) -> Iterator[Record]:
             raise input_error(path, number, "not a file of texts", _FORMATS, "unknown-format")
         if len(cells) != 2 and not place:
             found = f"{counted(len(cells), 'column')}, but no header line that names one of {', '.join(ID_NAMES)}"
-            raise input_error(path, number, found, "add a header line, or write id TAB text only", "wrong-columns")
+            raise input_error(
+                path, number, found, "add a header line, or write id TAB text only", "wrong-columns"
+            )
         if fits(number, cells, 2, problems, "\t", "a file without a header line has 2 (id, text)"):
             place += 1
             yield Record(number, place, {"id": cells[0], "text": cells[1]})

@@ -39,7 +39,9 @@ _MOST_GRADE = 4
 
 def are_run(rows: Rows) -> bool:
     """Return whether rows are ``turn Q0 document rank score tag``; the tag may be several words."""
-    return bool(rows) and all(len(row) >= 6 and _NUMBER.fullmatch(row[4]) and _WHOLE.fullmatch(row[3]) for row in rows)
+    return bool(rows) and all(
+        len(row) >= 6 and _NUMBER.fullmatch(row[4]) and _WHOLE.fullmatch(row[3]) for row in rows
+    )
 
 
 def are_qrels(rows: Rows) -> bool:
@@ -51,7 +53,12 @@ def are_ptkb(rows: Iterable[Sequence[str]]) -> bool:
     """Return whether rows judge the statements of an iKAT persona: small numbers, relevant or not."""
     turns: dict[str, set[str]] = {}
     for row in rows:
-        if len(row) != 4 or not _IKAT_TURN.fullmatch(row[0]) or not row[2].isdecimal() or row[3] not in ("0", "1"):
+        if (
+            len(row) != 4
+            or not _IKAT_TURN.fullmatch(row[0])
+            or not row[2].isdecimal()
+            or row[3] not in ("0", "1")
+        ):
             return False
         turns.setdefault(row[0], set()).add(row[2])
     judged = {int(statement) for statements in turns.values() for statement in statements}
@@ -72,7 +79,10 @@ def without_query(lines: Sequence[str]) -> int | None:
         return None
     place = spaced.pop()
     others = [row[:place] + row[place + 1 :] for row in rows]
-    judged = all(all(row) and _WHOLE.fullmatch(row[-1]) and abs(int(row[-1])) <= _MOST_GRADE for row in others)
+    judged = all(
+        all(row) and _WHOLE.fullmatch(row[-1]) and abs(int(row[-1])) <= _MOST_GRADE
+        for row in others
+    )
     return place if judged and not all(_NUMBER.fullmatch(row[-2]) for row in others) else None
 
 
@@ -98,7 +108,9 @@ def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "r
 
 def grades(values: Sequence[float | None]) -> bool:
     """Return whether all values are small whole numbers, as grades are."""
-    return all(value is not None and value == int(value) and -2 <= value <= _MOST_GRADE for value in values)
+    return all(
+        value is not None and value == int(value) and -2 <= value <= _MOST_GRADE for value in values
+    )
 
 
 def _are_scores(rows: Sequence[Sequence[str]]) -> bool:
@@ -109,12 +121,17 @@ def _are_scores(rows: Sequence[Sequence[str]]) -> bool:
         return False
     # every measure has the same turns; different turns rarely share passages
     first, *others = turns.values()
-    return (len(first) > 1 or bool(others)) and all(len(first & other) * 2 > len(other) for other in others)
+    return (len(first) > 1 or bool(others)) and all(
+        len(first & other) * 2 > len(other) for other in others
+    )
 
 
 def are_ranks(turns: Sequence[str], numbers: Sequence[int]) -> bool:
     """Return whether the numbers count the rows of every turn from 0 or 1, and some turn has several rows."""
     pairs = groupby(zip(turns, numbers, strict=True), key=lambda pair: pair[0])
     ranked = [[number for _, number in rows] for _, rows in pairs]
-    counted = all(ranks[0] in (0, 1) and ranks == list(range(ranks[0], ranks[0] + len(ranks))) for ranks in ranked)
+    counted = all(
+        ranks[0] in (0, 1) and ranks == list(range(ranks[0], ranks[0] + len(ranks)))
+        for ranks in ranked
+    )
     return counted and any(len(ranks) > 1 for ranks in ranked)

@@ -38,9 +38,14 @@ class OutputStore:
         """Store ``outputs`` (key → output) for ``requests`` (key → request)."""
         if not outputs:
             return
-        rows = [(_digest(maker), _digest(requests[key]), json.dumps(output)) for key, output in outputs.items()]
+        rows = [
+            (_digest(maker), _digest(requests[key]), json.dumps(output))
+            for key, output in outputs.items()
+        ]
         with transaction(self.path, _SCHEMA) as database:
-            database.executemany("INSERT OR REPLACE INTO outputs VALUES (?1, ?2, seal(?3, ?1, ?2))", rows)
+            database.executemany(
+                "INSERT OR REPLACE INTO outputs VALUES (?1, ?2, seal(?3, ?1, ?2))", rows
+            )
 
 
 def _digest(value: Any) -> str:

@@ -31,7 +31,9 @@ def start(command: str, words: Sequence[str], tokens: Sequence[str]) -> subproce
         )  # fmt: skip
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError("no-such-program", f"--with {command}: cannot be started ({reason})", "check its name") from None
+        raise UsageError(
+            "no-such-program", f"--with {command}: cannot be started ({reason})", "check its name"
+        ) from None
     for stream in (process.stdin, process.stdout, process.stderr):
         os.set_blocking(stream.fileno(), False)  # type: ignore[union-attr]
     return process
@@ -42,7 +44,11 @@ def end(processes: Collection[subprocess.Popen[bytes]], token: str) -> None:
     deadline, unseen = time.monotonic() + _PATIENCE, 0
     # twice, because a process may have ended while its child was too new to be seen
     while unseen < 2 and time.monotonic() < deadline:
-        family = _family({one.pid for one in processes if one.returncode is None}, {one.pid for one in processes}, token)
+        family = _family(
+            {one.pid for one in processes if one.returncode is None},
+            {one.pid for one in processes},
+            token,
+        )
         for kill, pids in ((os.killpg, {one.pid for one in processes}), (os.kill, family)):
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -61,8 +67,12 @@ def _family(running: set[int], sessions: set[int], token: str) -> set[int]:
         for folder in Path("/proc").iterdir():
             if not folder.name.isdigit():
                 continue
-            with contextlib.suppress(OSError, ValueError):  # it has ended, or belongs to another user
-                state, parent, _, session = (folder / "stat").read_bytes().rpartition(b") ")[2].split()[:4]
+            with contextlib.suppress(
+                OSError, ValueError
+            ):  # it has ended, or belongs to another user
+                state, parent, _, session = (
+                    (folder / "stat").read_bytes().rpartition(b") ")[2].split()[:4]
+                )
                 if state in b"ZX":
                     continue
                 pid = int(folder.name)

@@ -92,7 +92,11 @@ def program_identity(command: str) -> str:
     """
     words = words_of(command)
     contents = [
-        sha256(word) if Path(word).is_file() else fingerprint(Path(word)) if Path(word, "config.json").is_file() else ""
+        sha256(word)
+        if Path(word).is_file()
+        else fingerprint(Path(word))
+        if Path(word, "config.json").is_file()
+        else ""
         for word in words[1:]
     ]
     return hashlib.sha256(json.dumps([words, contents]).encode("utf-8", "replace")).hexdigest()
@@ -103,9 +107,15 @@ def words_of(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError("bad-command", f"--with {command}: {error}", "quote it as in a shell") from None
+        raise UsageError(
+            "bad-command", f"--with {command}: {error}", "quote it as in a shell"
+        ) from None
     if not words:
-        raise UsageError("bad-command", "--with has no command", "name a program, such as --with 'python model.py'")
+        raise UsageError(
+            "bad-command",
+            "--with has no command",
+            "name a program, such as --with 'python model.py'",
+        )
     return words
 
 
@@ -155,7 +165,9 @@ def ask_program(
                 for place in range(min(asking.copies, len(left))):
                     mark = f"{token}.{place}"
                     process = start(asking.command, words, (token, mark))
-                    copies.append(_Copy(process, mark, left[place :: asking.copies], accept, fresh, selector))
+                    copies.append(
+                        _Copy(process, mark, left[place :: asking.copies], accept, fresh, selector)
+                    )
                 for _ in track(_listen(copies, selector, asking.timeout), what, len(left)):
                     if len(fresh) >= _BATCH:
                         keep(fresh)
@@ -169,12 +181,16 @@ def ask_program(
                     keep(fresh)
         for one in copies:
             total.take(one.replies)
-        total.complaint = next((one.replies.complaint for one in copies if one.replies.complaint), total.complaint)
+        total.complaint = next(
+            (one.replies.complaint for one in copies if one.replies.complaint), total.complaint
+        )
         left = [one for one in left if _open(str(one["id"]), total)]
         if not left:
             break
     total.failed = len({str(request["id"]) for request in requests} - total.answers.keys())
-    total.refused = {key: answer for key, answer in total.refused.items() if key not in total.answers}
+    total.refused = {
+        key: answer for key, answer in total.refused.items() if key not in total.answers
+    }
     return total
 
 
@@ -183,11 +199,16 @@ def _open(key: str, replies: Replies) -> bool:
     return key not in replies.answers and "error" in replies.refused.get(key, {"error": ""})
 
 
-def ask_working(asking: Asking, requests: Sequence[Mapping[str, Any]], *keep: Any, **options: Any) -> Replies:
+def ask_working(
+    asking: Asking, requests: Sequence[Mapping[str, Any]], *keep: Any, **options: Any
+) -> Replies:
     """Return :func:`ask_program`. Raises :class:`UsageError` also for a program that fails without a single answer."""
     replies = ask_program(asking, requests, *keep, **options)
     if replies.complaint and not (replies.answers or replies.refused):
-        found, advice = f"--with {asking.command} {replies.complaint}", "check it with robustcs try-program"
+        found, advice = (
+            f"--with {asking.command} {replies.complaint}",
+            "check it with robustcs try-program",
+        )
         raise UsageError("program-failed", found, advice)
     return replies
 
@@ -208,7 +229,11 @@ def ask_kept(
     """
     store = OutputStore()
     found = store.get(maker, requests)
-    lines = [{"id": key, **about(key), **request} for key, request in requests.items() if key not in found]
+    lines = [
+        {"id": key, **about(key), **request}
+        for key, request in requests.items()
+        if key not in found
+    ]
     known = len(found)
     replies = ask_working(
         asking, lines, lambda answers: store.put(maker, {key: read(answer) for key, answer in answers.items()}, requests),
@@ -217,7 +242,9 @@ def ask_kept(
     return found | {key: read(answer) for key, answer in replies.answers.items()}, known, replies
 
 
-def _listen(copies: Sequence[_Copy], selector: selectors.BaseSelector, timeout: float) -> Iterator[None]:
+def _listen(
+    copies: Sequence[_Copy], selector: selectors.BaseSelector, timeout: float
+) -> Iterator[None]:
     """Communicate with the copies until all have ended; yield once for every request with an answer, even a rejected one."""
     while running := [copy for copy in copies if not copy.over]:
         count = sum(key.data() for key, _ in selector.select(_LOOKS))
@@ -251,7 +278,9 @@ class _Copy:
         self._lines = deque[bytes]()
         self._useful = time.monotonic()  # time of the last useful answer
         self._in_vain = 0  # number of useless lines since then
-        self._settled: float | None = None  # time when it answered everything, ended, or closed its stdout
+        self._settled: float | None = (
+            None  # time when it answered everything, ended, or closed its stdout
+        )
         selector.register(self._in, selectors.EVENT_WRITE, self._tell)
         selector.register(self._out, selectors.EVENT_READ, self._hear)
         selector.register(self._err, selectors.EVENT_READ, self._overhear)
@@ -273,7 +302,9 @@ class _Copy:
         """Read from stdout; return the number of requests that were answered."""
         chunk = self._read(self._out)
         # the last line may have no line end; lines are kept in a queue first, so that an interruption does not lose them
-        *lines, self._unread = (self._unread + (b"\n" if self._out.closed and self._unread else chunk)).split(b"\n")
+        *lines, self._unread = (
+            self._unread + (b"\n" if self._out.closed and self._unread else chunk)
+        ).split(b"\n")
         self._lines.extend(lines)
         if len(self._unread) > _LONGEST:
             self._unread = b"\xff"  # invalid UTF-8: the line remains unreadable, whatever follows
@@ -332,7 +363,9 @@ class _Copy:
         over = code is not None and (answered or self._out.closed)
         over = over or (self._settled is not None and now > self._settled + _GRACE)
         if over and code:
-            replies.complaint = f"was stopped by signal {-code}" if code < 0 else f"exited with status {code}"
+            replies.complaint = (
+                f"was stopped by signal {-code}" if code < 0 else f"exited with status {code}"
+            )
         elif over and code is None and not answered:
             replies.complaint = "closed its stdout but did not exit"
         elif over and not answered and not self._out.closed:
@@ -379,4 +412,6 @@ def _parsed(line: bytes) -> dict[str, Any] | str:
 
 def printable(line: bytes) -> str:
     """Return the beginning of a line of a program's output, without control characters."""
-    return "".join(letter if letter.isprintable() else " " for letter in line[:2000].decode("utf-8", "replace"))[:300].strip()
+    return "".join(
+        letter if letter.isprintable() else " " for letter in line[:2000].decode("utf-8", "replace")
+    )[:300].strip()

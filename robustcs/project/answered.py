@@ -71,7 +71,9 @@ class AnswerInputs:
         self.notes: list[str] = []
         self.assigned = self._assignments()
         self.responses = self._responses()
-        self.traces = {name: read_once(read_trace, path, name) for name, path in self.files.answered.items()}
+        self.traces = {
+            name: read_once(read_trace, path, name) for name, path in self.files.answered.items()
+        }
         self.traces |= {name: Trace() for name in self.responses if name not in self.traces}
         self.labels, self.reference = AnswerLabels(), Trace()
         if self.files.labels is not None:
@@ -105,10 +107,14 @@ class AnswerInputs:
             found[name] = answers
         for name, topics in self.assigned.items():
             if name not in found:
-                found[name] = {topic: one.answer for topic, one in topics.items() if one.answer is not None}
+                found[name] = {
+                    topic: one.answer for topic, one in topics.items() if one.answer is not None
+                }
                 if not found[name]:
                     advice = f"add the answers with --response {name}=FILE"
-                    raise UsageError("no-responses", f"the assignments of {name} have no answer_text", advice)
+                    raise UsageError(
+                        "no-responses", f"the assignments of {name} have no answer_text", advice
+                    )
         return found
 
     def _check_labels(self) -> None:
@@ -119,14 +125,20 @@ class AnswerInputs:
         named = {system for system, _ in (*self.labels.responses, *self.labels.correct)}
         unknown = sorted(named - {*self.responses, *([""] if len(self.responses) == 1 else [])})
         if unknown:
-            found = f"labels of the system {unknown[0]!r}" if unknown[0] else "labels of answers without a system"
+            found = (
+                f"labels of the system {unknown[0]!r}"
+                if unknown[0]
+                else "labels of answers without a system"
+            )
             advice = f"the systems are {some_of(list(self.responses))}"
             raise UsageError("no-such-system", f"{self.files.labels} has {found}", advice)
         labelled = {turn for _, turn in (*self.labels.responses, *self.labels.correct)}
         if strange := sorted(labelled - set().union(*self.responses.values())):
             found = f"{self.files.labels} labels {counted(len(strange), 'turn')} without an answer: {some_of(strange)}"
             if len(strange) == len(labelled):
-                raise UsageError("no-common-turns", found, "check that labels and answers belong together")
+                raise UsageError(
+                    "no-common-turns", found, "check that labels and answers belong together"
+                )
             self.notes.append(found)
 
     def _gold(self) -> dict[str, frozenset[str]]:
@@ -134,7 +146,11 @@ class AnswerInputs:
         project, found = self.workspace.project, dict[str, set[str]]()
         if self.files.gold_passages is None and not project.qrels:
             return {}
-        qrels = self.workspace.read_qrels(self.files.gold_passages) if self.files.gold_passages else self.workspace.qrels
+        qrels = (
+            self.workspace.read_qrels(self.files.gold_passages)
+            if self.files.gold_passages
+            else self.workspace.qrels
+        )
         for (turn, passage), grade in grades_by_pair(qrels).items():
             if grade >= project.policy.relevance_level:
                 found.setdefault(turn, set()).add(passage)
@@ -153,13 +169,18 @@ class AnswerInputs:
         known = dict(self.labels.kinds)
         for trace in self.traces.values():
             known = trace.kinds | known
-        return [known.get(turn, "answerable" if turn in gold or turn in self.gold else "unknown") for turn in turns]
+        return [
+            known.get(turn, "answerable" if turn in gold or turn in self.gold else "unknown")
+            for turn in turns
+        ]
 
     # ------------------------------------------------------------ scores
 
     def metrics(self) -> list[str]:
         """Return the metrics in the files of answers."""
-        return list(dict.fromkeys(metric for trace in self.traces.values() for metric in trace.scores))
+        return list(
+            dict.fromkeys(metric for trace in self.traces.values() for metric in trace.scores)
+        )
 
     def scores(self, metric: str) -> dict[str, Mapping[str, float]]:
         """Return system → turn → score in a metric of the files, or f1 or em against the project's gold answers."""
@@ -169,7 +190,10 @@ class AnswerInputs:
         gold = read_once(read_gold_answers, source)
         self.workspace.remember("gold answers", source, rows_of(gold))
         scored = {name: answer_scores(own, gold)[0] for name, own in self.responses.items()}
-        return {name: dict(zip(one.turns, one[metric].tolist(), strict=True)) for name, one in scored.items()}
+        return {
+            name: dict(zip(one.turns, one[metric].tolist(), strict=True))
+            for name, one in scored.items()
+        }
 
     def metric(self, more: Collection[str] = (), default: str = "") -> str:
         """Return the first measure of the project that scores answers, else ``default``; it decides whether one is correct.
@@ -181,10 +205,14 @@ class AnswerInputs:
         asked = [one.name for one in project.metrics if one.family in (GIVEN, *ANSWER_FAMILIES)]
         if lacking := [name for name in asked if name not in known]:
             there = f"choose from {', '.join(known)}" if known else "the files have no metrics"
-            raise UsageError("no-such-measure", f"no file of answers has the metric {lacking[0]}", there)
+            raise UsageError(
+                "no-such-measure", f"no file of answers has the metric {lacking[0]}", there
+            )
         return asked[0] if asked else default
 
-    def criterion(self, metric: str, scores: Mapping[str, Mapping[str, float]]) -> tuple[str, dict[str, dict[str, bool]]]:
+    def criterion(
+        self, metric: str, scores: Mapping[str, Mapping[str, float]]
+    ) -> tuple[str, dict[str, dict[str, bool]]]:
         """Return what makes an answer correct, and system → turn → whether it is; empty without a metric.
 
         ``scores``: system → turn → score in the metric.
@@ -194,7 +222,9 @@ class AnswerInputs:
         thresholds = self.workspace.project.thresholds
         threshold = thresholds[0] if len(thresholds) == 1 else parse_threshold(">=0.5")
         return cut_label((metric, str(threshold))), {
-            name: dict(zip(own, threshold.holds(list(own.values())).tolist(), strict=True)) if own else {}
+            name: dict(zip(own, threshold.holds(list(own.values())).tolist(), strict=True))
+            if own
+            else {}
             for name, own in scores.items()
         }
 
@@ -207,8 +237,14 @@ class AnswerInputs:
         gold = {*with_items, *self.labels.kinds} or set(self.gold)
         answered = set().union(*self.responses.values())
         expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold information")
-        every = Expected(tuple(sorted(gold | answered, key=turn_sort_key)), "the gold information and the answers")
-        paths = {name: files.answered.get(name, files.assignments.get(name, Path())) for name in self.responses}
+        every = Expected(
+            tuple(sorted(gold | answered, key=turn_sort_key)),
+            "the gold information and the answers",
+        )
+        paths = {
+            name: files.answered.get(name, files.assignments.get(name, Path()))
+            for name in self.responses
+        }
         own = {one: [answered_by_turns(name, paths[name], known, one) for name, known in self.responses.items()]
                for one in (expected, every)}  # fmt: skip
         if gold:  # refuses files without common turns
@@ -233,7 +269,9 @@ class AnswerInputs:
             self.workspace.remember("collection", path, len(read))
             texts |= read
         if without := len(wanted) - len(texts):
-            self.notes.append(f"{shown(path)} has no text of {without:,} of {counted(len(wanted), 'passage')}")
+            self.notes.append(
+                f"{shown(path)} has no text of {without:,} of {counted(len(wanted), 'passage')}"
+            )
         return texts
 
     def lost_by(self, turns: Sequence[str]) -> dict[str, dict[str, Cause]]:
@@ -253,20 +291,29 @@ class AnswerInputs:
         files = [("/".join(cell), path) for cell, path in cells.items()]
         tops = self.workspace.per_run(files, partial(top_passages, depth=self.files.depth))
         right = {
-            cell: [float(not self.gold.get(turn, frozenset()).isdisjoint(top.get(turn, ()))) for turn in turns]
+            cell: [
+                float(not self.gold.get(turn, frozenset()).isdisjoint(top.get(turn, ())))
+                for turn in turns
+            ]
             for cell, top in zip(cells, tops, strict=True)
         }
         codes = causes_of(crossed.cube(right) > 0)
         for name, cell in own:
             row, column = crossed.places[cell]
             causes = [CAUSES[code] for code in codes[:, row, column]]
-            found[name] = {turn: one for turn, one in zip(turns, causes, strict=True) if one in _CHANGES}
+            found[name] = {
+                turn: one for turn, one in zip(turns, causes, strict=True) if one in _CHANGES
+            }
         return found
 
     # ------------------------------------------------------------ outcome of every turn
 
     def ask(
-        self, program: Program, turns: Sequence[str], passages: Mapping[str, Passages | None], texts: Mapping[str, str] | None
+        self,
+        program: Program,
+        turns: Sequence[str],
+        passages: Mapping[str, Passages | None],
+        texts: Mapping[str, str] | None,
     ) -> None:
         """Ask a program about all answers; :meth:`traced` uses what it says."""
         requests: dict[tuple[str, str], dict[str, Any]] = {}
@@ -314,9 +361,14 @@ class AnswerInputs:
         labels = said if whole else trace.responses
         told = {turn: one.response for turn in turns if (one := self.said.get((name, turn)))}
         detected = [told.get(turn) or response_of(answers.get(turn, "")) for turn in turns]
-        responses = [one if one == "no_answer" else labels.get(turn, one) for turn, one in zip(turns, detected, strict=True)]
+        responses = [
+            one if one == "no_answer" else labels.get(turn, one)
+            for turn, one in zip(turns, detected, strict=True)
+        ]
         judged = bool(right) and all(
-            turn in right for turn, one in zip(turns, responses, strict=True) if one in ("answered", "partly")
+            turn in right
+            for turn, one in zip(turns, responses, strict=True)
+            if one in ("answered", "partly")
         )
         if judged:
             correct = {turn: value >= 0.5 for turn, value in right.items()}
@@ -327,7 +379,10 @@ class AnswerInputs:
         ]
         sizes = tuple(map(len, gold))
         every = list(zip(turns, kinds, responses, whether_given(sizes, given), strict=True))
-        outcomes = [outcome_of(kind, response, known, correct.get(turn)) for turn, kind, response, known in every]
+        outcomes = [
+            outcome_of(kind, response, known, correct.get(turn))
+            for turn, kind, response, known in every
+        ]
         human = [
             outcome_of(kind, said.get(turn, response), known, right[turn] >= 0.5 if turn in right else correct.get(turn))
             if (turn in said and not whole) or (turn in right and not judged) else None
@@ -357,15 +412,22 @@ class AnswerInputs:
             {metric: np.array([own.get(turn, math.nan) for turn in turns]) for metric, own in trace.scores.items()},
         )  # fmt: skip
 
-    def checked(self, name: str, turn: str, passages: Passages, texts: Mapping[str, str]) -> list[Sentence] | None:
+    def checked(
+        self, name: str, turn: str, passages: Passages, texts: Mapping[str, str]
+    ) -> list[Sentence] | None:
         """Return the sentences of an answer with their support; None if its passages or their texts are unknown.
 
         If the answer has no passage, no sentence is supported.
         """
         answer, said = self.responses[name].get(turn, ""), self.said.get((name, turn))
         if said is not None and said.supported is not None:
-            return [Sentence(*span, one) for span, one in zip(sentences_of(answer), said.supported, strict=True)]
+            return [
+                Sentence(*span, one)
+                for span, one in zip(sentences_of(answer), said.supported, strict=True)
+            ]
         known = {passage: texts.get(passage, "") for passage in passages.get(turn, ())}
         if turn not in passages or (known and not any(known.values())):
             return None
-        return checked_sentences(answer, known, self._words, self.files.covered, self.traces[name].cited.get(turn))
+        return checked_sentences(
+            answer, known, self._words, self.files.covered, self.traces[name].cited.get(turn)
+        )

@@ -57,7 +57,11 @@ def require_bundle_folder(out: Path) -> None:
     """Raise :class:`UsageError` if ``out`` is an input or a folder that is not empty."""
     refuse_protected(out)
     if out.exists() and not (out.is_dir() and next(out.iterdir(), None) is None):
-        raise UsageError("folder-exists", f"{out} exists already and is not an empty folder", "name another folder")
+        raise UsageError(
+            "folder-exists",
+            f"{out} exists already and is not an empty folder",
+            "name another folder",
+        )
 
 
 def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path) -> Bundle:
@@ -75,7 +79,11 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
     places = _Places(config.parent, project)
     left = []
     collection = workspace.project.collection
-    texts, whole = _pooled(workspace, collection) if collection and _is_collection_alone(workspace.project) else ({}, 0)
+    texts, whole = (
+        _pooled(workspace, collection)
+        if collection and _is_collection_alone(workspace.project)
+        else ({}, 0)
+    )
     pooled = places.absolute(collection) if collection and len(texts) < whole else None
     if pooled:
         own = places.own(pooled)
@@ -100,7 +108,10 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 if source == pooled:
                     with target.open("w", encoding="utf-8", newline="\n") as stream:
-                        stream.writelines(f"{json.dumps({'id': id_, 'contents': one})}\n" for id_, one in texts.items())
+                        stream.writelines(
+                            f"{json.dumps({'id': id_, 'contents': one})}\n"
+                            for id_, one in texts.items()
+                        )
                 else:
                     shutil.copyfile(source, target)
             (folder / CONFIG_NAME).write_text(text, encoding="utf-8", newline="\n")
@@ -115,7 +126,11 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
 def _named(project: Project) -> list[Path]:
     """Return the files that a project reads, without the index and models, which only retrieval needs."""
     settings = project.retrieval
-    models = {} if settings is None else {settings.index, settings.reranker, Path(settings.rewriter or "")}
+    models = (
+        {}
+        if settings is None
+        else {settings.index, settings.reranker, Path(settings.rewriter or "")}
+    )
     files = [*input_files(project), *new_judgment_files(project)]
     return [path for path in files if path not in models or path.is_file()]
 
@@ -125,7 +140,9 @@ class _Places:
 
     def __init__(self, root: Path, project: Project):
         self.root = self.absolute(root)
-        self.retrieved = None if project.retrieval is None else self.absolute(project.retrieval.folder)
+        self.retrieved = (
+            None if project.retrieval is None else self.absolute(project.retrieval.folder)
+        )
         self.of: dict[Path, str] = {}
 
     @staticmethod
@@ -184,7 +201,9 @@ def _config(config: Path, project: Project, places: _Places) -> str:
     if "store" in outside:
         del settings["store"]
     if moved != values:
-        return toml_text({"name": project.name, **moved}, comments=dict.fromkeys(project.marks, MARK))
+        return toml_text(
+            {"name": project.name, **moved}, comments=dict.fromkeys(project.marks, MARK)
+        )
     return text + "\n" if "name" in values else f"name = {quoted(project.name)}\n{text}\n"
 
 
@@ -193,7 +212,9 @@ def _is_collection_alone(project: Project) -> bool:
     collection = project.collection
     if collection is None or url_of(collection) or mtrag.has_tasks(first_record(collection) or {}):
         return False
-    return _Places.absolute(collection) not in map(_Places.absolute, input_files(replace(project, collection=None)))
+    return _Places.absolute(collection) not in map(
+        _Places.absolute, input_files(replace(project, collection=None))
+    )
 
 
 def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int]:
@@ -208,6 +229,9 @@ def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int
         with suppress(InputError):  # answers without references to passages
             wanted.update(read_run(run).ids.texts())
     judged = [workspace.qrels] if project.qrels else []
-    judged += [*workspace.new_judgments, *(labels.qrels for labels in (workspace.judges if project.judges else {}).values())]
+    judged += [
+        *workspace.new_judgments,
+        *(labels.qrels for labels in (workspace.judges if project.judges else {}).values()),
+    ]
     wanted.update(*(qrels.ids.texts() for qrels in judged))
     return read_passages(collection, wanted), sum(1 for _ in passage_lines(collection)[0])

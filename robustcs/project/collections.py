@@ -59,7 +59,11 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any)
     collections = workspace.collections
     if len(collections) < 2:
         found = "--by collection needs qrels of several collections, which have no turn in common"
-        raise UsageError("one-collection", found, "name the qrels of each: qrels = [FILE, FILE], or --qrels twice")
+        raise UsageError(
+            "one-collection",
+            found,
+            "name the qrels of each: qrels = [FILE, FILE], or --qrels twice",
+        )
     whole, parts, notes = ask(workspace, **settings), dict[str, R](), list[str]()
     error: RobustcsError | None = None
     for name, qrels in collections.items():
@@ -70,7 +74,10 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any)
             notes.append(f"collection {name} skipped: {one}")
             continue
         evaluated = parts[name].evaluated
-        without = [f"without {', '.join(left)}: no answers to its turns" if left else "", evaluated.unit_note]
+        without = [
+            f"without {', '.join(left)}: no answers to its turns" if left else "",
+            evaluated.unit_note,
+        ]
         notes.append("; ".join(filter(None, (f"collection {name}: {evaluated.about}", *without))))
     if not parts and error is not None:
         raise error
@@ -85,11 +92,21 @@ def _of_collection(
     while True:
         try:
             result = ask(workspace.of(project), **settings)
-            return result, [name for name in workspace.project.systems if name not in project.systems]
+            return result, [
+                name for name in workspace.project.systems if name not in project.systems
+            ]
         except InputError as error:
-            strange = {shown(problem.path) for problem in error.problems if problem.slug == "no-common-turns"}
+            strange = {
+                shown(problem.path)
+                for problem in error.problems
+                if problem.slug == "no-common-turns"
+            }
             fewer, slices = _without(project, strange), several(settings.get("slices") or ())
-            kept = [one for one in slices if not (isinstance(one, str | os.PathLike) and shown(one) in strange)]
+            kept = [
+                one
+                for one in slices
+                if not (isinstance(one, str | os.PathLike) and shown(one) in strange)
+            ]
             if not strange or (fewer == project and len(kept) == len(slices)):
                 raise
             project = fewer
@@ -119,8 +136,15 @@ def _stacked(parts: dict[str, R]) -> dict[str, Any]:
     """Stack the tables of all parts as ``measures_by_collection`` and so on, without tables of turns."""
     found = {}
     for spec in next(iter(parts.values())).declared:
-        frames = [(name, part.tables[spec.name]) for name, part in parts.items() if len(part.tables[spec.name])]
+        frames = [
+            (name, part.tables[spec.name])
+            for name, part in parts.items()
+            if len(part.tables[spec.name])
+        ]
         if frames and "turn" not in frames[0][1]:
-            rows = [frame.assign(collection=name)[["collection", *frame.columns]] for name, frame in frames]
+            rows = [
+                frame.assign(collection=name)[["collection", *frame.columns]]
+                for name, frame in frames
+            ]
             found[f"{spec.name}_by_collection"] = pd.concat(rows, ignore_index=True)
     return found

@@ -16,7 +16,9 @@ from robustcs.project.reader import Inputs
 from robustcs.wording import counted
 
 
-def conversations_of(inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = ()) -> Conversations:
+def conversations_of(
+    inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = ()
+) -> Conversations:
     """Return the conversations of a project, decided on the judged turns if the qrels were read, else on ``turns``.
 
     ``files``: further files that may have fields of conversations.
@@ -28,10 +30,17 @@ def conversations_of(inputs: Inputs, turns: Iterable[str], files: Iterable[Path 
     half of the turns. If the project has qrels that were not read, the question is about other turns, and this is a note.
     """
     judged = "qrels" in vars(inputs)
-    return _decided(inputs, inputs.qrels.turns if judged else turns, files, strict=judged or not inputs.project.qrels)
+    return _decided(
+        inputs,
+        inputs.qrels.turns if judged else turns,
+        files,
+        strict=judged or not inputs.project.qrels,
+    )
 
 
-def conversations_among(inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = ()) -> Conversations:
+def conversations_among(
+    inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = ()
+) -> Conversations:
     """Return the conversations of a project as :func:`conversations_of` does, decided on ``turns`` alone.
 
     Raises :class:`InputError` for an unusable file.
@@ -39,18 +48,29 @@ def conversations_among(inputs: Inputs, turns: Iterable[str], files: Iterable[Pa
     return _decided(inputs, turns, files)
 
 
-def _decided(inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = (), strict: bool = False) -> Conversations:
+def _decided(
+    inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = (), strict: bool = False
+) -> Conversations:
     every, asked = list(turns), inputs.project.policy.conversation
     if isinstance(asked, Path):
         from robustcs.inputs.conversations import read_conversations
 
         named: Sequence[Path] = parts_of(asked)
-        fields = {turn: place for file in named for turn, place in read_once(read_conversations, file).items()}
+        fields = {
+            turn: place
+            for file in named
+            for turn, place in read_once(read_conversations, file).items()
+        }
         inputs.remember("conversations", asked, len(fields))
     elif asked:
         fields, named = {}, ()
     else:
-        known = [part for path in _files(inputs.project) for part in parts_of(path) if shown(part) in inputs.paths]
+        known = [
+            part
+            for path in _files(inputs.project)
+            for part in parts_of(path)
+            if shown(part) in inputs.paths
+        ]
         fields, named = _fields((*known, *files))
     names = " and ".join(Path(shown(file)).name for file in named)
     by_ids = asked if isinstance(asked, str) else ""
@@ -91,7 +111,10 @@ def with_fields(project: Project) -> Project:
     if not Conversations.from_fields(fields, fields, "").places:
         return project
     return replace(
-        project, policy=replace(project.policy, conversation=pooled(files, [Path(shown(file)).name for file in files]))
+        project,
+        policy=replace(
+            project.policy, conversation=pooled(files, [Path(shown(file)).name for file in files])
+        ),
     )
 
 
@@ -108,19 +131,25 @@ def _files(project: Project) -> list[Path]:
     """Return the project's texts, scores and answers, which may have fields of conversations."""
     parts = project.formulations.values()
     texts = [source for part in parts for source in (*part.rewrites, *part.samples)]
-    files = [source.path for source in (*texts, *project.texts.values(), *project.raw_texts.values())]
+    files = [
+        source.path for source in (*texts, *project.texts.values(), *project.raw_texts.values())
+    ]
     files += [part.scores for part in parts if part.scores]
     files += project.answers.answered.values() if project.answers else []
     return [file for file in files if isinstance(file, Path)]
 
 
-def _fields(files: Iterable[Path | str]) -> tuple[dict[str, tuple[str, int | None]], Sequence[Path]]:
+def _fields(
+    files: Iterable[Path | str],
+) -> tuple[dict[str, tuple[str, int | None]], Sequence[Path]]:
     """Return the conversations in fields of files, and the files that have such fields."""
     from robustcs.inputs.conversations import has_conversations, read_conversations
 
     fields: dict[str, tuple[str, int | None]] = {}
     found = []
-    for file in dict.fromkeys(part for path in files if isinstance(path, Path) for part in parts_of(path)):
+    for file in dict.fromkeys(
+        part for path in files if isinstance(path, Path) for part in parts_of(path)
+    ):
         if has_conversations(file):
             fields |= read_once(read_conversations, file, True)
             found.append(file)

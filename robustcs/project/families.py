@@ -45,7 +45,20 @@ _FEW = 5
 #: Largest number of different labels, and the share of the turns below which it lies.
 _MOST_LABELS, _LABELS = 10, 0.1
 #: Words of names that do not distinguish rewriters.
-_ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model", "predicted", "cast", "ikat", "trec"))
+_ANY = frozenset(
+    (
+        "rewrite",
+        "rewrites",
+        "rewriter",
+        "rewritten",
+        "qr",
+        "model",
+        "predicted",
+        "cast",
+        "ikat",
+        "trec",
+    )
+)
 #: Words in the names of files and columns that show ratings, even if the file also has the rated questions.
 _RATED = frozenset((
     "rating", "ratings", "rated", "grade", "grades", "graded", "judgment", "judgments", "judgement", "judgements", "vote",
@@ -92,7 +105,11 @@ def read_system(file: Found, run: Run, qrels: Qrels | None) -> System | str:
     if matrix.missing.all():
         return f"a run of other turns, such as {ranking.turns[0]!r}; the qrels have turns such as {qrels.turns[0]!r}"
     documents = no_judged_passage(matrix) and are_passage_ids(ranking.ids)
-    if no_judged_passage(grade_matrix(rank_run(run, EvaluationPolicy(documents=True)), qrels) if documents else matrix):
+    if no_judged_passage(
+        grade_matrix(rank_run(run, EvaluationPolicy(documents=True)), qrels)
+        if documents
+        else matrix
+    ):
         return f"none of its passages is judged; it has passages such as {matrix.first[1]!r}"
     return System(file, turns, int((~matrix.missing).sum()), depth, documents)
 
@@ -101,10 +118,18 @@ def named(made: Proposal, systems: Sequence[System]) -> Sequence[System]:
     """Give systems their names and their words."""
     called = [one.file.name for one in systems]
     lines = [
-        first_lines(made.folder / one.file.path) if one.file.what and one.file.what.shape == "lines" else [] for one in systems
+        first_lines(made.folder / one.file.path)
+        if one.file.what and one.file.what.shape == "lines"
+        else []
+        for one in systems
     ]
     tags = ["_".join(some[0].split()[5:]) if some else "" for some in lines]
-    words = without_common([telling_words(path) or tuple(words_of(tag)) for path, tag in zip(called, tags, strict=True)])
+    words = without_common(
+        [
+            telling_words(path) or tuple(words_of(tag))
+            for path, tag in zip(called, tags, strict=True)
+        ]
+    )
     for one, name, own in zip(systems, short_names(called, tags), words, strict=True):
         one.name, one.words = name, own
     return systems
@@ -129,7 +154,11 @@ class Family:
     @property
     def rewriters(self) -> dict[str, System]:
         """Name → system of the rewriters."""
-        return {name: system for name, system in self.systems.items() if name not in ("original", "human")}
+        return {
+            name: system
+            for name, system in self.systems.items()
+            if name not in ("original", "human")
+        }
 
     @property
     def formulations(self) -> int:
@@ -140,7 +169,10 @@ class Family:
     def rank(self) -> tuple[float, ...]:
         """Sort key: the family with most formulations, judged turns, sets and rewriters, and the deepest runs, comes first."""
         three = [one for name, one in self.systems.items() if name not in [*self.rewriters][1:]]
-        least, depth = min((one.judged for one in three), default=0), sum(one.depth for one in three)
+        least, depth = (
+            min((one.judged for one in three), default=0),
+            sum(one.depth for one in three),
+        )
         return -self.formulations, -least, -len(self.sets), -len(self.rewriters), -depth
 
     def add(self, system: System) -> None:
@@ -151,7 +183,10 @@ class Family:
             self.sets.setdefault(paraphrased, []).append(system)
             self.sets[paraphrased].sort(key=lambda one: (len(one.name), one.name))
         else:
-            role = next((role for role in ("original", "human") if WORDS[role] & set(extra)), "_".join(extra))
+            role = next(
+                (role for role in ("original", "human") if WORDS[role] & set(extra)),
+                "_".join(extra),
+            )
             self.systems.setdefault(role, system)
 
 
@@ -165,7 +200,9 @@ def families_of(systems: Sequence[System]) -> list[Family]:
             if alone and role_of(" ".join(system.words)) == role:
                 words = tuple(word for word in system.words if word not in own)
                 families.setdefault(words, Family(words))
-    for system in sorted(systems, key=lambda one: (-one.judged, -len(one.turns), -one.depth, one.name)):
+    for system in sorted(
+        systems, key=lambda one: (-one.judged, -len(one.turns), -one.depth, one.name)
+    ):
         fitting = [words for words in families if set(words) < set(system.words)]
         if fitting:
             families[max(fitting, key=len)].add(system)
@@ -192,10 +229,17 @@ def find_grid(systems: Sequence[System], families: Sequence[Family]) -> dict[Cel
     counts: Counter[Any] = Counter()
     while sum(counts.values()) != 2 * len(cells):
         counts = Counter(level for cell in cells for level in enumerate(cell))
-        cells = {cell: one for cell, one in cells.items() if all(counts[level] > 1 for level in enumerate(cell))}
+        cells = {
+            cell: one
+            for cell, one in cells.items()
+            if all(counts[level] > 1 for level in enumerate(cell))
+        }
     rankers = sorted({ranker for _, ranker in cells})
     short = dict(zip(rankers, without_common(rankers), strict=True))
-    return {("_".join(wording), "_".join(short[ranker])): one for (wording, ranker), one in cells.items()}
+    return {
+        ("_".join(wording), "_".join(short[ranker])): one
+        for (wording, ranker), one in cells.items()
+    }
 
 
 # ---------------------------------------------------------------- texts
@@ -256,14 +300,19 @@ def texts_in(made: Proposal, file: Found) -> list[Texts]:
             elif not found:
                 made.leave(file.paths, refusal(error))
         if texts := {turn: some[0] for turn, some in samples.items() if some[0]}:
-            found.append(Texts(file, column, role, texts, len(fields), max(map(len, samples.values()))))
+            found.append(
+                Texts(file, column, role, texts, len(fields), max(map(len, samples.values())))
+            )
     if found and all(number_of(text) is not None for one in found for text in one.texts.values()):
         made.leave(file.paths, "all its texts are numbers, so these are ratings or scores")
         return []
     labels = [one for one in found if _are_labels(one.texts)]
     for one in labels:
         different, turns = len(set(one.texts.values())), counted(len(one.texts), "turn")
-        made.leave(one.named, f"only {counted(different, 'different text')} for {turns}, so these are labels")
+        made.leave(
+            one.named,
+            f"only {counted(different, 'different text')} for {turns}, so these are labels",
+        )
     return [one for one in found if one not in labels]
 
 
@@ -276,14 +325,22 @@ def _are_labels(texts: Mapping[str, str]) -> bool:
 def _rated(made: Proposal, file: Found) -> str:
     """Return what shows that a file contains ratings: a word of its name, or a column; empty if nothing does."""
     path, shape = made.folder / file.path, file.what and file.what.shape
-    columns = first_record(path) or () if shape == "json" else first_lines(path)[:1] if shape == "table" else ()
+    columns = (
+        first_record(path) or ()
+        if shape == "json"
+        else first_lines(path)[:1]
+        if shape == "table"
+        else ()
+    )
     word = next((word for word in words_of(file.stem) if word in _RATED), "")
     column = next((word for name in columns for word in words_of(name) if word in _RATED), "")
     return f"name ({word})" if word else f"column ({column})" if column else ""
 
 
 def match_texts(
-    rewriters: Mapping[str, System], texts: Sequence[Texts], fits: Callable[[Texts, System], Fit | None]
+    rewriters: Mapping[str, System],
+    texts: Sequence[Texts],
+    fits: Callable[[Texts, System], Fit | None],
 ) -> dict[str, tuple[Texts, str]]:
     """Return rewriter → its texts, by name or by equal rankings of equal texts, and why; no texts have two rewriters.
 
@@ -297,7 +354,11 @@ def match_texts(
             if found is None:
                 share, sure = 0.8, alike or len(rewriters) == len(texts) == 1
             else:
-                share, sure = found.share, found.share >= (_LIKELY if alike else _SURE) and (alike or len(found.equal) >= _FEW)
+                share, sure = (
+                    found.share,
+                    found.share >= (_LIKELY if alike else _SURE)
+                    and (alike or len(found.equal) >= _FEW),
+                )
                 why.append(found.agreement)
             if sure:
                 rank = -alike, -round(share, 1), -len(one.texts), name, one.named
@@ -312,4 +373,8 @@ def match_texts(
 def _alike(name: Sequence[str], one: Texts) -> float:
     """Return the share of a rewriter's words in the name of the texts; one without a name has any texts of a rewriter."""
     ours = {word for word in name if word not in _ANY}
-    return len(ours & set(telling_words(one.file.name))) / len(ours) if ours else 0.5 * (one.role == "qr")
+    return (
+        len(ours & set(telling_words(one.file.name))) / len(ours)
+        if ours
+        else 0.5 * (one.role == "qr")
+    )

@@ -35,7 +35,15 @@ from robustcs.project.guess_studies import guess_studies, guess_tasks, tasks_of
 from robustcs.project.marks import MARK
 from robustcs.project.model import Role
 from robustcs.project.roles import Chosen, are_rewrites, choose, no_human_run
-from robustcs.project.scan import WORDS, Found, Proposal, look_through, role_of, short_names, words_of
+from robustcs.project.scan import (
+    WORDS,
+    Found,
+    Proposal,
+    look_through,
+    role_of,
+    short_names,
+    words_of,
+)
 from robustcs.project.text_run_match import Fit, digests_of, fit, ranked_alike, uncrossed
 from robustcs.project.toml import quoted, toml_key, toml_text
 from robustcs.wording import counted, some_of
@@ -80,7 +88,9 @@ def guess(path: Path) -> Proposal:
             made.use((kind,), largest.paths[:1], "the largest file of its kind")
     guess_tasks(made)
     for file in made.files:
-        used = file.path in made.taken and (file.is_a("texts") or file.is_a("scores") or file.is_a("answers"))
+        used = file.path in made.taken and (
+            file.is_a("texts") or file.is_a("scores") or file.is_a("answers")
+        )
         if used and made.read(file, _has_fields):
             made.put(("policy", "conversation"), file.path, "conversations from its fields")
             break
@@ -102,18 +112,24 @@ def write_config(made: Proposal, name: str) -> str:
         "# Paths are relative to this file. Options of a command take precedence over this file.",
     ]
     if made.aside:
-        lines.append(f"# {counted(len(made.aside), 'file')} ignored; robustcs init --why lists them with reasons.")
+        lines.append(
+            f"# {counted(len(made.aside), 'file')} ignored; robustcs init --why lists them with reasons."
+        )
     lines += [f"# Not used: {path}: {made.aside[path]}" for path in made.told]
     tables = {table: made.values[table] for table in _TABLES if table in made.values}
     comments = {(table,): about for table, about in _TABLES.items() if about} | made.comments
     for key in made.marks:
         first, *further = comments.get(key, "").split("\n")
         comments[key] = "\n".join([f"{first}  # {MARK}" if first else MARK, *further])
-    text = "\n".join([*lines, "", toml_text({"name": name} | made.values | tables, comments=comments)])
+    text = "\n".join(
+        [*lines, "", toml_text({"name": name} | made.values | tables, comments=comments)]
+    )
     if made.grid:
         doubt = f"Only their names suggest this, not their rankings:\n# {made.doubt}."
         text += f"\n# {_TABLES['components']} {doubt}\n# [components]\n"
-        text += "".join(f"# {toml_key(cell)} = {quoted(path)}\n" for cell, path in made.grid.items())
+        text += "".join(
+            f"# {toml_key(cell)} = {quoted(path)}\n" for cell, path in made.grid.items()
+        )
     return text
 
 
@@ -150,21 +166,35 @@ class _Systems:
         self.confirmed: set[Texts | System] = set()
         self.others: dict[str, list[str]] = {}
         self.refused: dict[System, str] = {}
-        self._ranked = cache(lambda file: digests_of(rank_run(read_run(made.place(file)), EvaluationPolicy())))
+        self._ranked = cache(
+            lambda file: digests_of(rank_run(read_run(made.place(file)), EvaluationPolicy()))
+        )
 
     def place(self) -> None:
         """Assign each file to a formulation or to other systems, or ignore it."""
         runs, scored = self._runs(), self._scored()
         families, of_scores = families_of(runs), families_of(scored)
-        if of_scores and of_scores[0].formulations == 3 and (not families or families[0].formulations < 3):
+        if (
+            of_scores
+            and of_scores[0].formulations == 3
+            and (not families or families[0].formulations < 3)
+        ):
             families = of_scores
         family = next((family for family in families if family.formulations >= 2), Family())
-        self.turns = self.turns or {turn for one in [*family.systems.values()] or runs for turn in one.turns}
+        self.turns = self.turns or {
+            turn for one in [*family.systems.values()] or runs for turn in one.turns
+        }
         texts, cells = self._texts(), find_grid(runs, families)
-        doubt = uncrossed({cell: self._ranked(one.file) for cell, one in cells.items()}) if cells else ""
+        doubt = (
+            uncrossed({cell: self._ranked(one.file) for cell, one in cells.items()})
+            if cells
+            else ""
+        )
         shown = bool(cells) and not doubt
         if cells and not texts and "human" not in family.systems:
-            family = Family()  # every question that these files answer knows the systems by their cells
+            family = (
+                Family()
+            )  # every question that these files answer knows the systems by their cells
         found = choose(texts, self.turns)
         family = self._without_refused(family, found)
         self._formulations(family, texts, found)
@@ -174,7 +204,8 @@ class _Systems:
         if doubt:
             self.made.doubt = doubt
             self.made.grid = {
-                "/".join(cell): list(one.file.paths) if one.file.paths[1:] else one.file.path for cell, one in cells.items()
+                "/".join(cell): list(one.file.paths) if one.file.paths[1:] else one.file.path
+                for cell, one in cells.items()
             }
         known = [one.measures for one in self.placed if one.measures]
         if self.qrels or known:
@@ -188,8 +219,14 @@ class _Systems:
     def _runs(self) -> Sequence[System]:
         files = self.made.of("run")
         # the references of answers are rankings only if there are no others
-        cited = [file for file in self.made.files if file.is_a("run") and file.path in self.made.taken and file.is_a("answers")]
-        files += [file for file in cited if not files or (file.what and file.what.family != RAG_RUN.name)]
+        cited = [
+            file
+            for file in self.made.files
+            if file.is_a("run") and file.path in self.made.taken and file.is_a("answers")
+        ]
+        files += [
+            file for file in cited if not files or (file.what and file.what.family != RAG_RUN.name)
+        ]
         read: list[System] = []
         for file in files:
             tasks = tasks_of(self.made, file)
@@ -207,8 +244,13 @@ class _Systems:
             self.made.put(("policy", "documents"), True, about)
             kept = read
         for one in read:
-            if one not in kept:  # ids of documents may end like those of passages; one policy cannot fit both
-                self.made.leave(one.file.paths, "a run of passages DOC-N, but other runs rank the judged documents")
+            if (
+                one not in kept
+            ):  # ids of documents may end like those of passages; one policy cannot fit both
+                self.made.leave(
+                    one.file.paths,
+                    "a run of passages DOC-N, but other runs rank the judged documents",
+                )
         return named(self.made, kept)
 
     def _scored(self) -> Sequence[System]:
@@ -218,7 +260,11 @@ class _Systems:
             if frame is None:
                 continue
             columns, turns = tuple(map(str, frame.columns)), frozenset(map(str, frame.index))
-            if any(word in column for column in columns for word in ("overlap", "similarity", "jaccard")):
+            if any(
+                word in column
+                for column in columns
+                for word in ("overlap", "similarity", "jaccard")
+            ):
                 self.similarity = self.similarity or file
             else:
                 judged = len(turns & set(self.qrels.turns)) if self.qrels else len(turns)
@@ -229,15 +275,23 @@ class _Systems:
 
     def _texts(self) -> list[Texts]:
         """Return the texts of the project's turns; without turns, those of the file with most formulations and turns."""
-        files = [file for file in self.made.of("texts") if not (file.is_a("nuggets") or self._are_answers(file))]
+        files = [
+            file
+            for file in self.made.of("texts")
+            if not (file.is_a("nuggets") or self._are_answers(file))
+        ]
         texts = [one for file in files for one in texts_in(self.made, file)]
         self.turns = (
-            self.turns or max(texts, key=lambda one: (one.fields, len(one.texts))).texts.keys() if texts else self.turns
+            self.turns or max(texts, key=lambda one: (one.fields, len(one.texts))).texts.keys()
+            if texts
+            else self.turns
         )
         kept = [one for one in texts if not one.texts.keys().isdisjoint(self.turns)]
         for one in texts:
             if one not in kept:
-                self.made.leave(one.file.paths, f"texts of other turns, such as {next(iter(one.texts))!r}")
+                self.made.leave(
+                    one.file.paths, f"texts of other turns, such as {next(iter(one.texts))!r}"
+                )
         return kept
 
     def _without_refused(self, family: Family, found: Chosen) -> Family:
@@ -246,7 +300,11 @@ class _Systems:
         if human is None:
             return family
         both = original is not None and original.depth and human.depth
-        alike = ranked_alike(self._ranked(human.file), self._ranked(original.file)) if original and both else {}
+        alike = (
+            ranked_alike(self._ranked(human.file), self._ranked(original.file))
+            if original and both
+            else {}
+        )
         if not (why := no_human_run(found, alike)):
             return family
         self.refused[human] = why
@@ -254,11 +312,15 @@ class _Systems:
             self.made.offered.append(f"{human.file.path}: {why}")
         else:
             self.made.leave(human.file.paths, why, tell=True)
-        return replace(family, systems={name: one for name, one in family.systems.items() if one is not human})
+        return replace(
+            family, systems={name: one for name, one in family.systems.items() if one is not human}
+        )
 
     def _formulations(self, family: Family, texts: Sequence[Texts], found: Chosen) -> None:
         chosen = found.texts
-        other: Role | None = next((role for role in _ENDS if role in chosen and role in family.systems), None)
+        other: Role | None = next(
+            (role for role in _ENDS if role in chosen and role in family.systems), None
+        )
 
         def fits(one: Texts, system: System) -> Fit | None:
             if other is None or not system.depth:
@@ -272,9 +334,17 @@ class _Systems:
         grouped: dict[str, list[str]] = {}
         for name in family.rewriters:
             # others in a family without a name are further systems
-            if name in matched or unknown or WORDS["qr"] & set(words_of(name)) or _SAMPLE.search(name):
+            if (
+                name in matched
+                or unknown
+                or WORDS["qr"] & set(words_of(name))
+                or _SAMPLE.search(name)
+            ):
                 grouped.setdefault(_SAMPLE.sub("", name), []).append(name)
-        parts = [("qr" if len(grouped) == 1 or name in ("", "qr") else f"qr:{name}", names) for name, names in grouped.items()]
+        parts = [
+            ("qr" if len(grouped) == 1 or name in ("", "qr") else f"qr:{name}", names)
+            for name, names in grouped.items()
+        ]
         known = {role: (one, "") for role, one in chosen.items()} | matched
         self._confirm(family, found, {name: one for name, (one, _) in known.items()})
         for key, names in [("original", ["original"]), *parts, ("human", ["human"])]:
@@ -292,7 +362,10 @@ class _Systems:
         for one in texts:
             if one.file.path not in self.made.taken:
                 why = "other texts are used, or their run is unknown"
-                self.made.leave(one.file.paths, f"{why}; to retrieve them with robustcs retrieve, add them to [texts]")
+                self.made.leave(
+                    one.file.paths,
+                    f"{why}; to retrieve them with robustcs retrieve, add them to [texts]",
+                )
 
     def _fit(self, one: tuple[Texts, System], other: tuple[Texts, System]) -> Fit:
         """Return how the texts of two systems fit their rankings."""
@@ -305,7 +378,11 @@ class _Systems:
         Texts: their fields name the role; Original and Human differ as these roles do; or those of a rewriter fit its run.
         Runs: these texts fit their rankings.
         """
-        both = {name: (one, family.systems[name]) for name, one in known.items() if name in family.systems}
+        both = {
+            name: (one, family.systems[name])
+            for name, one in known.items()
+            if name in family.systems
+        }
         ranked = {name: pair for name, pair in both.items() if pair[1].depth}
         fitting = {
             name
@@ -313,22 +390,32 @@ class _Systems:
             if any(self._fit(one, other).confirms for than, other in ranked.items() if than != name)
         }
         ends = set(found.texts) if found.differ else set()
-        sure = {name for name, one in known.items() if one.column or name in (ends if name in found.texts else fitting)}
+        sure = {
+            name
+            for name, one in known.items()
+            if one.column or name in (ends if name in found.texts else fitting)
+        }
         self.confirmed = {known[name] for name in sure} | {both[name][1] for name in sure & fitting}
         for role, others in found.offered.items():
             self.others[role] = [name for one in others for name in one.named]
 
-    def _part(self, key: str, systems: Sequence[System], texts: Sequence[tuple[Texts, str]]) -> None:
+    def _part(
+        self, key: str, systems: Sequence[System], texts: Sequence[tuple[Texts, str]]
+    ) -> None:
         """Put the runs or scores of a formulation, one for each sample, and the texts of each, with what determined them."""
         self.placed += systems
         if systems:
             first, files = systems[0], [path for one in systems for path in one.file.paths]
-            about = counted(len(first.turns), "turn") + (f", up to {first.depth} deep" if first.depth else "")
+            about = counted(len(first.turns), "turn") + (
+                f", up to {first.depth} deep" if first.depth else ""
+            )
             about += "; one run per sample" if len(systems) > 1 else ""
             if first.depth and not texts and key.startswith("qr"):
                 about += "\nrewrites = …  # the texts of this run are unknown"
             place = ("formulations", key, "run" if first.depth else "scores")
-            self.made.use(place, files, "by its name", about, marked=not self.confirmed.issuperset(systems))
+            self.made.use(
+                place, files, "by its name", about, marked=not self.confirmed.issuperset(systems)
+            )
         for what, some in (("rewrites", texts[:1]), ("samples", texts[1:])):
             values = [name for one, _ in some for name in one.named]
             for one, why in some:
@@ -337,13 +424,22 @@ class _Systems:
                 how = why or ("by its fields" if one.column else "by its name")
                 if others := self.others.get(key):
                     comment = f"or {some_of(others)}"
-                    self.made.offered.append(f"[formulations.{key}] {what}: {values[0]}; also possible: {some_of(others)}")
-                marked, comment = one not in self.confirmed, "" if comment == "by its name" else comment
-                self.made.use(("formulations", key, what), one.file.paths, how, comment, values, marked)
+                    self.made.offered.append(
+                        f"[formulations.{key}] {what}: {values[0]}; also possible: {some_of(others)}"
+                    )
+                marked, comment = (
+                    one not in self.confirmed,
+                    "" if comment == "by its name" else comment,
+                )
+                self.made.use(
+                    ("formulations", key, what), one.file.paths, how, comment, values, marked
+                )
 
     # ------------------------------------------------------------ further runs, sets, grid, answers
 
-    def _further(self, runs: Sequence[System], family: Family, cells: Mapping[Cell, System]) -> None:
+    def _further(
+        self, runs: Sequence[System], family: Family, cells: Mapping[Cell, System]
+    ) -> None:
         sets = [one for some in family.sets.values() for one in some]
         # one name for one system; other entries refer to the names of sets and of runs with answers
         if not any(file.is_a("answers") for file in self.made.files):
@@ -358,13 +454,19 @@ class _Systems:
         for role, systems in family.sets.items():
             if role in family.systems and systems[0].depth:
                 group = "raw" if role == "original" else "manual"
-                self.made.put(("groups", group, "baseline"), role, f"paraphrases of {role.capitalize()}, by their names")
+                self.made.put(
+                    ("groups", group, "baseline"),
+                    role,
+                    f"paraphrases of {role.capitalize()}, by their names",
+                )
                 self.made.put(("groups", group, "sets"), [one.name for one in systems])
                 self.made.marks.append(("groups", group, "sets"))
 
     @staticmethod
     def _are_answers(file: Found) -> bool:
-        return file.is_a("answers") and any(word.startswith(("answer", "predict", "gold")) for word in file.words)
+        return file.is_a("answers") and any(
+            word.startswith(("answer", "predict", "gold")) for word in file.words
+        )
 
     def _answers(self) -> None:
         """Assign gold and predicted answers by file name."""
@@ -373,4 +475,6 @@ class _Systems:
             if "gold" in words_of(file.stem):
                 self.made.use(("gold",), file.paths, "by its name")
             elif role and self._are_answers(file):
-                self.made.use(("formulations", role, "answers"), file.paths, "by its name", marked=True)
+                self.made.use(
+                    ("formulations", role, "answers"), file.paths, "by its name", marked=True
+                )

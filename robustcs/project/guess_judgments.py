@@ -49,11 +49,22 @@ def join_collections(made: Proposal, known: Sequence[tuple[Found, Qrels]]) -> Fo
     for file in made.files:
         own = [number for number, some in enumerate(words) if some & _atoms(file.path)]
         if len(own) == 1 and file.what and file.path not in made.taken and not file.is_a("qrels"):
-            groups.setdefault((file.what.family, called(file.path, words[own[0]])), {}).setdefault(own[0], file)
+            groups.setdefault((file.what.family, called(file.path, words[own[0]])), {}).setdefault(
+                own[0], file
+            )
     runs = [run for file in made.of("run") if (run := made.read(file, read_run))]
-    links = [{number for number, (_, qrels) in enumerate(apart) if not set(run.turns).isdisjoint(qrels.turns)} for run in runs]
+    links = [
+        {
+            number
+            for number, (_, qrels) in enumerate(apart)
+            if not set(run.turns).isdisjoint(qrels.turns)
+        }
+        for run in runs
+    ]
     links += [set(group) for group in groups.values() if next(iter(group.values())).is_a("run")]
-    chosen = set().union({0}, *(link for link in links if 0 in link)) if runs else set(range(len(apart)))
+    chosen = (
+        set().union({0}, *(link for link in links if 0 in link)) if runs else set(range(len(apart)))
+    )
     judgments = [apart[number][0] for number in chosen]
     _join(made, judgments, judgments[0].name)
     for (_, name), group in groups.items():
@@ -76,7 +87,11 @@ def called(path: str, words: Collection[str]) -> str:
     """
     folder, slash, name = path.rpartition("/")
     stem, *suffixes = name.split(".")
-    left = re.sub(r"[A-Za-z]+|[0-9]+", lambda found: "" if found[0].lower() in words else found[0], folder + slash + stem)
+    left = re.sub(
+        r"[A-Za-z]+|[0-9]+",
+        lambda found: "" if found[0].lower() in words else found[0],
+        folder + slash + stem,
+    )
     left = re.sub(r"[-_]+(?=[-_/]|$)|(?<=/)[-_/]+|^[-_/]+", "", left).rstrip("/")
     return ".".join((left if words_of(left) else "system", *suffixes))
 
@@ -104,7 +119,9 @@ def choose_judgments(made: Proposal) -> Qrels | None:
             (models if evidence else known).append((file, qrels))
     if not known:
         for file, _ in models:
-            made.leave(file.paths, f"{model_evidence(made.folder / file.path)}, and {_NEVER}", tell=True)
+            made.leave(
+                file.paths, f"{model_evidence(made.folder / file.path)}, and {_NEVER}", tell=True
+            )
         return None
     others = [first_cells(made.folder / file.path) for file in made.of("run", "texts")]
     shares = _judged_shares(made, [one for _, one in known])
@@ -126,17 +143,26 @@ def choose_judgments(made: Proposal) -> Qrels | None:
             continue
         if set(own.turns).isdisjoint(qrels.turns):
             made.leave(file.paths, f"it judges other turns, such as {own.turns[0]!r}")
-        elif _named(file, _JUDGE) and shared > len(own) / 2 and own.grades.max() <= qrels.grades.max():
+        elif (
+            _named(file, _JUDGE)
+            and shared > len(own) / 2
+            and own.grades.max() <= qrels.grades.max()
+        ):
             judges.append(file.path)
         elif _named(file, _NEW) and shared <= len(own) / 2 and (file, own) in known:
             new.append(file.path)
         elif _named(file, _JUDGE) and own.grades.max() > qrels.grades.max():
-            made.leave(file.paths, f"a judge with grade {own.grades.max()}, above the scale of {first.path}")
+            made.leave(
+                file.paths,
+                f"a judge with grade {own.grades.max()}, above the scale of {first.path}",
+            )
         else:
             why = f"other judgments of the turns in {first.path}; add it to new_judgments, or with the same scale to [judges]"
             made.leave(file.paths, why)
     if new:
-        made.use(("new_judgments",), new, "by its name and its further passages", "for robustcs augment")
+        made.use(
+            ("new_judgments",), new, "by its name and its further passages", "for robustcs augment"
+        )
     for name, path in zip(short_names(judges), judges, strict=True):
         made.use(("judges", name), [path], "by its folder or name", marked=True)
     return qrels
@@ -175,11 +201,17 @@ def _use_qrels(made: Proposal, file: Found, qrels: Qrels, also: Sequence[str]) -
     else:
         advice = "If passages were not selected for judging by pooling runs, write [qrels] with file and selection instead."
         made.use(("qrels",), file.paths, "by its turns", f"{says}\n{advice}")
-    usual = f", as in {collection} (recognised by passage ids)" if collection else "; CAsT and iKAT use 2"
+    usual = (
+        f", as in {collection} (recognised by passage ids)"
+        if collection
+        else "; CAsT and iKAT use 2"
+    )
     made.put(("policy", "relevance_level"), level, f"for binary measures{usual}")
 
 
-def _order(file: Found, qrels: Qrels, share: float, others: Sequence[set[str]]) -> tuple[object, ...]:
+def _order(
+    file: Found, qrels: Qrels, share: float, others: Sequence[set[str]]
+) -> tuple[object, ...]:
     """Return a sort key: the qrels that judge most of the runs' top passages come first, judges and new judgments last.
 
     Then those of most other files, by turns; graded before binary; test and dev before train; and those called qrels.

@@ -36,15 +36,27 @@ class _Known:
 
     def __init__(self, made: Proposal):
         self.made, self.read = made, made.read
-        topics = {file.path: read for file in self.made.of("clariq topics") if (read := self.read(file, read_topics))}
+        topics = {
+            file.path: read
+            for file in self.made.of("clariq topics")
+            if (read := self.read(file, read_topics))
+        }
         asked = set().union(*map(self.cells, self.made.of("run", "question run")))
-        self.topics_file = max(topics, key=lambda path: len(asked & topics[path].requests.keys()), default="")
+        self.topics_file = max(
+            topics, key=lambda path: len(asked & topics[path].requests.keys()), default=""
+        )
         self.topics = set(topics[self.topics_file].requests) if topics else set()
         self.facets = set(topics[self.topics_file].facets) if topics else set()
-        tasks = [unit for file in self.made.of("snippets") if not is_reference(file) and (unit := self.unit(file))]
+        tasks = [
+            unit
+            for file in self.made.of("snippets")
+            if not is_reference(file) and (unit := self.unit(file))
+        ]
         self.unit_of_most = min(tasks, key=UNITS.index, default=None)
         #: letter of the judged items: Q for questions, R for responses
-        self.items = min(map(self.item, self.made.of("qrels")), key=lambda letter: letter or "Z", default="")
+        self.items = min(
+            map(self.item, self.made.of("qrels")), key=lambda letter: letter or "Z", default=""
+        )
         self.responses = self._responses()
         known = [*self.responses, *self.made.of("nuggets", "assignments")] if self.responses else []
         self.places = {Path(file.path).parent for file in known}
@@ -58,10 +70,14 @@ class _Known:
         files = [file for file in self.made.of("answers") if not of_tasks(file)]
         facts = self.made.of("nuggets", "assignments")
         named = [file for file in files if {"response", "responses"} & set(file.words)]
-        cited = [file for file in files if file.is_a("run") and (facts or (file.what and file.what.family == RAG_RUN.name))]
-        alone = not any(role_of(file.stem) or "gold" in words_of(file.stem) for file in files) and all(
-            file in files and not file.is_a("run") for file in self.made.files if file.what
-        )
+        cited = [
+            file
+            for file in files
+            if file.is_a("run") and (facts or (file.what and file.what.family == RAG_RUN.name))
+        ]
+        alone = not any(
+            role_of(file.stem) or "gold" in words_of(file.stem) for file in files
+        ) and all(file in files and not file.is_a("run") for file in self.made.files if file.what)
         return named or cited or (files if alone else [])
 
     def cells(self, file: Found) -> set[str]:
@@ -161,7 +177,11 @@ def guess_studies(made: Proposal) -> None:
     for rule in _RULES:
         # a file of an unknown kind may be one that only one command reads
         undecided = [file for file in made.files if file.path not in made.taken]
-        files = [file for file in (made.of(*rule.kinds) if rule.kinds else undecided) if rule.fits(known, file)]
+        files = [
+            file
+            for file in (made.of(*rule.kinds) if rule.kinds else undecided)
+            if rule.fits(known, file)
+        ]
         shape = BY_NAME[".".join(rule.key)].shape if rule.key else ""
         if not shape:
             for file in files:
@@ -174,14 +194,20 @@ def guess_studies(made: Proposal) -> None:
         elif files:
             made.use(rule.key, files[0].paths, rule.why, marked=rule.why == _BY_NAME)
             for file in files[1:]:
-                made.leave(file.paths, f"{files[0].path} is used; a project has one file for [{'] '.join(rule.key)}")
+                made.leave(
+                    file.paths,
+                    f"{files[0].path} is used; a project has one file for [{'] '.join(rule.key)}",
+                )
 
 
 def _names(known: _Known, rule: _Rule, files: list[Found]) -> list[str]:
     """Return names of systems: of assignments, their run ids; for ClariQ, the words of the name that tell a system."""
     names = short_names([file.path for file in files])
     if rule.key[0] == "clariq":
-        return ["_".join(word for word in words_of(name) if word not in _PLAIN) or name for name in names]
+        return [
+            "_".join(word for word in words_of(name) if word not in _PLAIN) or name
+            for name in names
+        ]
     ids = [str((first_record(known.made.place(file)) or {}).get("run_id") or "") for file in files]
     return ids if rule.key[1] == "assignments" and all(ids) and len(set(ids)) == len(ids) else names
 
@@ -195,16 +221,26 @@ def tasks_of(made: Proposal, file: Found) -> list[dict[str, Any]]:
     """Return the MTRAG tasks in a file or an export; none for other files and broken ones."""
 
     def read(place: Path) -> list[dict[str, Any]]:
-        return [record.fields for path in parts_of(place) for record in json_records(path, ProblemList(path))]
+        return [
+            record.fields
+            for path in parts_of(place)
+            for record in json_records(path, ProblemList(path))
+        ]
 
     return (made.read(file, read) if of_tasks(file) else None) or []
 
 
 def guess_tasks(made: Proposal) -> None:
     """Use the answers of systems in tasks, the first reference answers and labels and, without a collection, passage texts."""
-    found = [(file, tasks) for file in made.files if file.path not in made.aside and (tasks := tasks_of(made, file))]
+    found = [
+        (file, tasks)
+        for file in made.files
+        if file.path not in made.aside and (tasks := tasks_of(made, file))
+    ]
     labelled: list[Sequence[str]] = []
-    for name, (file, tasks) in zip(short_names([file.name for file, _ in found]), found, strict=True):
+    for name, (file, tasks) in zip(
+        short_names([file.name for file, _ in found]), found, strict=True
+    ):
         models = mtrag.models_in(tasks) or [name] * any(one.get("predictions") for one in tasks)
         for model in models:
             made.use(("answers", "responses", model), file.paths, "by its content")

@@ -17,7 +17,14 @@ from robustcs.evaluation.judgments import JudgedPool, OffScale, merge_qrels, on_
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
-from robustcs.evaluation.turns import Answered, Expected, Turns, answered_by_turns, count_turns, strangers
+from robustcs.evaluation.turns import (
+    Answered,
+    Expected,
+    Turns,
+    answered_by_turns,
+    count_turns,
+    strangers,
+)
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
 from robustcs.project.conversations import grouping_of
@@ -38,7 +45,9 @@ def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) 
     sides = [human] if human is not None else [one.qrels for one in labels.values()]
     lowest, highest = zip(*map(scale_of, sides), strict=True)
     scale = min(lowest), max(highest)
-    judges = {name: on_scale(one, scale, off_scale, project.judges[name]) for name, one in labels.items()}
+    judges = {
+        name: on_scale(one, scale, off_scale, project.judges[name]) for name, one in labels.items()
+    }
     # merge for the pairs only; the judges' grades are not used here
     every = [*([human] if human is not None else []), *(judge.qrels for judge in judges.values())]
     pairs = merge_qrels(every[0], every[1:], "keep").qrels
@@ -46,15 +55,23 @@ def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) 
     turns = counted_turns(workspace, pool, pairs, "the judgments")
     grades = {name: pool.grades(judge.qrels) for name, judge in judges.items()}
     of_runs = Expected(tuple(compress(pool.turns, ~np.all(pool.missing, axis=0))), "the runs")
-    own = [answered_by_turns(name, project.judges[name], judge.qrels.turns, of_runs) for name, judge in judges.items()]
+    own = [
+        answered_by_turns(name, project.judges[name], judge.qrels.turns, of_runs)
+        for name, judge in judges.items()
+    ]
     if pool.names and (wrong := strangers(of_runs, own)):
         raise InputError(wrong)
     nothing = np.full(len(pool) + 1, UNJUDGED, dtype=np.int16)
-    return JudgedPool(pool, nothing if human is None else pool.grades(human), judges, grades, scale, turns)
+    return JudgedPool(
+        pool, nothing if human is None else pool.grades(human), judges, grades, scale, turns
+    )
 
 
 def read_pool(
-    workspace: Workspace, qrels: Qrels, turns: Sequence[str] = (), files: Sequence[tuple[str, Path]] = ()
+    workspace: Workspace,
+    qrels: Qrels,
+    turns: Sequence[str] = (),
+    files: Sequence[tuple[str, Path]] = (),
 ) -> PoolBuilder:
     """Read runs, by default all of the project, over ``turns``, by default those of the judgments ``qrels``."""
     builder = PoolBuilder(turns or qrels.turns, qrels)
@@ -63,7 +80,14 @@ def read_pool(
     return builder
 
 
-def counted_turns(workspace: Workspace, pool: RunPool, qrels: Qrels, what: str = "the qrels", *, holes: bool = False) -> Turns:
+def counted_turns(
+    workspace: Workspace,
+    pool: RunPool,
+    qrels: Qrels,
+    what: str = "the qrels",
+    *,
+    holes: bool = False,
+) -> Turns:
     """Return the turns of a pool of runs that count under the policy; ``what`` names the judgments in messages.
 
     ``holes``: see :func:`~robustcs.evaluation.turns.count_turns`.
@@ -73,8 +97,17 @@ def counted_turns(workspace: Workspace, pool: RunPool, qrels: Qrels, what: str =
     project = workspace.project
     grades = pool.grades(qrels)
     answered = [
-        Answered(name, project.systems[name], lacks, *first, pool.extra_turns, bool((grades[places] > UNJUDGED).any()))
-        for name, lacks, first, places in zip(pool.names, pool.missing, pool.first, pool.places, strict=True)
+        Answered(
+            name,
+            project.systems[name],
+            lacks,
+            *first,
+            pool.extra_turns,
+            bool((grades[places] > UNJUDGED).any()),
+        )
+        for name, lacks, first, places in zip(
+            pool.names, pool.missing, pool.first, pool.places, strict=True
+        )
     ]
     policy = project.policy
     expected = Expected(pool.turns, what, qrels.ids[0], policy.documents)
@@ -95,7 +128,9 @@ def run_groups(project: Project) -> dict[str, tuple[str, ...]]:
         for run in runs:
             if run not in project.systems:
                 have = f"choose from {', '.join(project.systems)}"
-                raise UsageError("no-such-run", f"[run_groups] {group} names {run!r}, which is not a run", have)
+                raise UsageError(
+                    "no-such-run", f"[run_groups] {group} names {run!r}, which is not a run", have
+                )
             if run in of:
                 found = f"[run_groups] has {run!r} in {of[run]} and in {group}"
                 raise UsageError("repeated-run", found, "keep it in one group")
@@ -143,7 +178,11 @@ _MOST_PAIRED = 50
 
 
 def fill(
-    workspace: Workspace, builder: PoolBuilder, measures: Sequence[Measure], turns: Collection[str], check: bool = True
+    workspace: Workspace,
+    builder: PoolBuilder,
+    measures: Sequence[Measure],
+    turns: Collection[str],
+    check: bool = True,
 ) -> FilledHoles:
     """Draw grades for the unjudged passages of the runs in ``builder``, which are all runs, over ``turns``.
 
@@ -152,10 +191,14 @@ def fill(
     pool, project = builder.build(), workspace.project
     kept = set(turns)
     counted = np.array([turn in kept for turn in pool.turns])
-    units = units_of([turn for turn in pool.turns if turn in kept], grouping_of(workspace, pool.turns))
+    units = units_of(
+        [turn for turn in pool.turns if turn in kept], grouping_of(workspace, pool.turns)
+    )
     sources = run_sources(project, pool.names)
     grades = pool.grades(workspace.qrels)
-    return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, sources, check)
+    return fill_holes(
+        pool, grades, measures, project.policy, counted, units, project.seed, sources, check
+    )
 
 
 def selection_warnings(project: Project) -> tuple[str, ...]:
@@ -169,7 +212,9 @@ def selection_warnings(project: Project) -> tuple[str, ...]:
     )
 
 
-def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection[str], groups: Collection[str]) -> pd.DataFrame:
+def filled_drops(
+    workspace: Workspace, metrics: Sequence[str], turns: Collection[str], groups: Collection[str]
+) -> pd.DataFrame:
     """Return the table ``drops`` of the project's groups; empty if the hole model cannot learn from the judgments.
 
     Also empty if judged passages are not a pool; then ``robustcs unjudged`` shows expected values with their tipping points.
@@ -179,11 +224,17 @@ def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection
     filled = None
     try:
         if workspace.project.qrels_selection == "pool":
-            filled = fill(workspace, read_pool(workspace, workspace.qrels), measures, turns, check=False)
+            filled = fill(
+                workspace, read_pool(workspace, workspace.qrels), measures, turns, check=False
+            )
     except UsageError as error:
         if error.slug != "one-grade":
             raise
     names = list(workspace.project.systems)
-    compared = {name: group for name, group in comparable_groups(workspace.project).items() if name in groups}
+    compared = {
+        name: group
+        for name, group in comparable_groups(workspace.project).items()
+        if name in groups
+    }
     family = len(names) <= _MOST_PAIRED
     return expected_drops(names, measures, compared, filled, family, shown=False)[1]

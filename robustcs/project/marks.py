@@ -45,5 +45,7 @@ def without_marks(text: str) -> tuple[str, int]:
 
 def told(marks: Iterable[Mark], tables: Iterable[str] = tuple(_TOLD)) -> str:
     """Return whose roles the marks in some tables concern: ``original, human, judge lexical``; empty if there are none."""
-    names = (_TOLD[path[0]].format(path[1].removeprefix("qr:")) for path in marks if path[0] in tables)
+    names = (
+        _TOLD[path[0]].format(path[1].removeprefix("qr:")) for path in marks if path[0] in tables
+    )
     return ", ".join(dict.fromkeys(names))

@@ -277,14 +277,22 @@ class Project:
         """
         own = {part.name: part.run for part in self.formulations.values() if part.run}
         for name in own.keys() & self.runs.keys():
-            raise UsageError("repeated-run", f"a run and a formulation are both named {name!r}", "choose another name")
+            raise UsageError(
+                "repeated-run",
+                f"a run and a formulation are both named {name!r}",
+                "choose another name",
+            )
         return {**own, **self.runs}
 
     @property
     def sample_runs(self) -> dict[str, Path]:
         """Runs of rewriters' second and further samples: ``NAME.2`` and so on → file."""
         parts = self.formulations.values()
-        return {f"{part.name}.{place}": run for part in parts for place, run in enumerate(part.sample_runs, 2)}
+        return {
+            f"{part.name}.{place}": run
+            for part in parts
+            for place, run in enumerate(part.sample_runs, 2)
+        }
 
     def with_formulation(self, key: str, **changes: Any) -> Project:
         """Replace parts of one formulation. A run replaces scores, and scores replace the run.
@@ -308,7 +316,9 @@ def parse_role(key: str) -> tuple[Role, str]:
     role, _, name = key.partition(":")
     if role in ROLES and (not name or role != "human") and (name or not key.endswith(":")):
         if name in ROLES:
-            raise UsageError("bad-role", f"{key!r} uses the role {name!r} as a name", "choose another name")
+            raise UsageError(
+                "bad-role", f"{key!r} uses the role {name!r} as a name", "choose another name"
+            )
         return role, name or role  # type: ignore[return-value]
     advice = "write original, qr or human; qr:NAME or original:NAME if there are several"
     raise UsageError("bad-role", f"unknown role {key!r}", advice)
@@ -339,11 +349,17 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
     """Return a project with only these fields, and only these fields of each formulation; drop empty formulations."""
     parts = {}
     for key, part in project.formulations.items():
-        kept = Formulation(part.role, part.name, **{name: getattr(part, name) for name in formulation})
+        kept = Formulation(
+            part.role, part.name, **{name: getattr(part, name) for name in formulation}
+        )
         if any(getattr(kept, name) for name in (*FORMULATION_FILES, "sample_runs")):
             parts[key] = kept
     assert {field.name for field in fields(Project)}.issuperset(keys)
-    return replace(Project(marks=project.marks), **{key: getattr(project, key) for key in keys}, formulations=parts)
+    return replace(
+        Project(marks=project.marks),
+        **{key: getattr(project, key) for key in keys},
+        formulations=parts,
+    )
 
 
 def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
@@ -352,7 +368,9 @@ def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
     return tuple(measure for measure in known if (measure.family in ANSWER_FAMILIES) == of_answers)
 
 
-def of_rankings(project: Project, keys: Collection[str], formulation: Collection[str] = ("run",)) -> Project:
+def of_rankings(
+    project: Project, keys: Collection[str], formulation: Collection[str] = ("run",)
+) -> Project:
     """Return the project with these fields only (see :func:`only`), and the measures of rankings."""
     return replace(only(project, keys, formulation), metrics=measures(project, of_answers=False))
 

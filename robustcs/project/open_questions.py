@@ -23,7 +23,14 @@ from robustcs.project.conversations import conversations_among
 from robustcs.project.model import Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.retrieval.sidecar import Sidecar, changed_since, fits, read_sidecar, require_unchanged, text_checksums
+from robustcs.retrieval.sidecar import (
+    Sidecar,
+    changed_since,
+    fits,
+    read_sidecar,
+    require_unchanged,
+    text_checksums,
+)
 from robustcs.wording import Note, counted, turns_in_words
 
 
@@ -34,9 +41,16 @@ def raw_baseline(project: Project) -> str:
 
 def wants_original_rewritten(project: Project) -> bool:
     """Return whether a group names :data:`ORIGINAL_REWRITTEN`, and it can be made: it has no run or texts, but a rewriter."""
-    named = any(ORIGINAL_REWRITTEN in (group.baseline, *group.sets) for group in project.groups.values())
+    named = any(
+        ORIGINAL_REWRITTEN in (group.baseline, *group.sets) for group in project.groups.values()
+    )
     given = {*project.systems, *project.texts, *project.raw_texts}
-    return bool(named and ORIGINAL_REWRITTEN not in given and project.retrieval and project.retrieval.rewriter)
+    return bool(
+        named
+        and ORIGINAL_REWRITTEN not in given
+        and project.retrieval
+        and project.retrieval.rewriter
+    )
 
 
 def check_baselines(project: Project) -> None:
@@ -47,7 +61,11 @@ def check_baselines(project: Project) -> None:
 
 def comparable_groups(project: Project) -> dict[str, Group]:
     """Return the groups that :func:`check_baselines` accepts."""
-    return {name: group for name, group in project.groups.items() if misfit_baseline(project, name) is None}
+    return {
+        name: group
+        for name, group in project.groups.items()
+        if misfit_baseline(project, name) is None
+    }
 
 
 def misfit_baseline(project: Project, name: str) -> UsageError | None:
@@ -129,17 +147,25 @@ def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
         if part.rewrites:
             found.append(_system(maker, part.name, workspace.texts[part.name], part.run, False))
         if samples and part.role == "qr":
-            found += _further_samples(maker, part.name, workspace.samples[part.name], part.sample_runs)
+            found += _further_samples(
+                maker, part.name, workspace.samples[part.name], part.sample_runs
+            )
     for raw, sources in ((False, project.texts), (True, project.raw_texts)):
         for name, source in sources.items():
             if any(name == other.name for other in found):
-                raise UsageError("repeated-run", f"two systems with texts are named {name!r}", "choose another name")
+                raise UsageError(
+                    "repeated-run",
+                    f"two systems with texts are named {name!r}",
+                    "choose another name",
+                )
             file = TextFile(source.path)
             role: Role = "original" if raw else "human"
             texts = file.texts(role, source.column)
             workspace.remember(f"{name} texts", source.path, len(texts))
             known = conversations_among(workspace, texts) if raw else None
-            found.append(_system(maker, name, texts, project.runs.get(name), raw, conversations=known))
+            found.append(
+                _system(maker, name, texts, project.runs.get(name), raw, conversations=known)
+            )
             if samples:
                 found += _further_samples(maker, name, file.samples(role, source.column), (), known)
     if wants_original_rewritten(project) and workspace.texts.get("original"):
@@ -164,14 +190,26 @@ def cells_of(workspace: Inputs) -> dict[str, list[System]]:
         maker = Maker(settings.of_ranker(ranker))
         missing = [one for one in wordings if (one.name, ranker) not in given]
         cells = [
-            _system(maker, f"{one.name}/{ranker}", one.texts, None, one.raw, conversations=one.conversations) for one in missing
+            _system(
+                maker,
+                f"{one.name}/{ranker}",
+                one.texts,
+                None,
+                one.raw,
+                conversations=one.conversations,
+            )
+            for one in missing
         ]
         found[ranker] = [replace(cell, cell=True) for cell in cells]
     return found
 
 
 def _further_samples(
-    maker: Maker | None, name: str, samples: Mapping[str, Samples], runs: Sequence[Path], raw: Conversations | None = None
+    maker: Maker | None,
+    name: str,
+    samples: Mapping[str, Samples],
+    runs: Sequence[Path],
+    raw: Conversations | None = None,
 ) -> list[System]:
     """Return the second and further samples of a system, each with the turns for which it has a text.
 
@@ -179,9 +217,13 @@ def _further_samples(
     """
     found = []
     for place in range(1, max(map(len, samples.values()), default=1)):
-        texts = {turn: texts[place] for turn, texts in samples.items() if any(texts[place : place + 1])}
+        texts = {
+            turn: texts[place] for turn, texts in samples.items() if any(texts[place : place + 1])
+        }
         run = runs[place - 1] if place <= len(runs) else None
-        found.append(_system(maker, f"{name}.{place + 1}", texts, run, raw is not None, place + 1, raw))
+        found.append(
+            _system(maker, f"{name}.{place + 1}", texts, run, raw is not None, place + 1, raw)
+        )
     return found
 
 
@@ -196,7 +238,9 @@ def _system(
 ) -> System:
     checksums = text_checksums(texts, raw, conversations)
     changed = list(texts) if given is None else changed_since(given, checksums)
-    system = System(name, texts, given, tuple(changed), raw, sample, kept=given, conversations=conversations)
+    system = System(
+        name, texts, given, tuple(changed), raw, sample, kept=given, conversations=conversations
+    )
     if given is not None and not changed:
         return replace(system, run=given)
     run = None if maker is None else maker.run_path(name)
@@ -255,7 +299,8 @@ class Maker:
         here = self.makes(raw, given)
         believed = ("index", "rewriter", "reranker")
         return there.keys() == here.keys() and all(
-            str(there[name]).startswith(value) if name in believed else there[name] == value for name, value in here.items()
+            str(there[name]).startswith(value) if name in believed else there[name] == value
+            for name, value in here.items()
         )
 
 
@@ -263,7 +308,9 @@ def with_run(project: Project, system: System, run: Path) -> Project:
     """Return the project with this run of a system."""
     if system.cell:
         return replace(project, components={**project.components, system.name: run})
-    key = next((key for key, part in project.formulations.items() if part.name == system.base), None)
+    key = next(
+        (key for key, part in project.formulations.items() if part.name == system.base), None
+    )
     if key is None:
         return replace(project, runs={**project.runs, system.name: run})
     runs = [project.formulations[key].run, *project.formulations[key].sample_runs]
@@ -293,7 +340,11 @@ def changed_texts(
         run = runs[name]
         try:
             told = [(file, read_sidecar(file)) for file in parts_of(run) if file.is_file()]
-            replaced = [file for file, one in told if one is not None and not one.made and not fits(file, one)]
+            replaced = [
+                file
+                for file, one in told
+                if one is not None and not one.made and not fits(file, one)
+            ]
         except InputError as error:
             notes.append(str(error))
             continue
@@ -303,11 +354,25 @@ def changed_texts(
         for file in replaced:
             where = f"{sidecar_path(file)} describes other content of {file.name}"
             kind = "other content than in the record of the run; update it with robustcs retrieve --set record=true"
-            notes.append(Note.of(file.name, "", kind, f"{where}; update it with robustcs retrieve --set record=true"))
+            notes.append(
+                Note.of(
+                    file.name,
+                    "",
+                    kind,
+                    f"{where}; update it with robustcs retrieve --set record=true",
+                )
+            )
         if changed:
             kind = "runs made for other texts; retrieve them with robustcs retrieve"
             where = f"the run of {name} was made for other texts of {turns_in_words(changed)}"
-            notes.append(Note.of(name, counted(len(changed), "turn"), kind, f"{where}; retrieve them with robustcs retrieve"))
+            notes.append(
+                Note.of(
+                    name,
+                    counted(len(changed), "turn"),
+                    kind,
+                    f"{where}; retrieve them with robustcs retrieve",
+                )
+            )
     return sorted(notes)
 
 
@@ -317,9 +382,17 @@ _RETRIEVE = "retrieve them with robustcs retrieve --index FOLDER, or set an inde
 
 def unanswered(systems: Sequence[System], advice: str = _RETRIEVE) -> UsageError:
     """Return the error that names the turns without a run, if retrieval is not possible or not allowed."""
-    first = {system.base: system for system in reversed(systems) if system.open}  # samples are not listed one by one
-    waiting = [f"{turns_in_words(system.open)} of {system.name}" for system in reversed(first.values())]
-    return UsageError("no-index", f"no run answers {'; '.join(waiting)}" if waiting else "no index is named", advice)
+    first = {
+        system.base: system for system in reversed(systems) if system.open
+    }  # samples are not listed one by one
+    waiting = [
+        f"{turns_in_words(system.open)} of {system.name}" for system in reversed(first.values())
+    ]
+    return UsageError(
+        "no-index",
+        f"no run answers {'; '.join(waiting)}" if waiting else "no index is named",
+        advice,
+    )
 
 
 def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
@@ -336,12 +409,20 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
             continue
         checksums = text_checksums(system.texts, system.raw, system.conversations)
         for run in parts_of(system.given):
-            answered = {line.split(None, 1)[0] for _, line in text_lines(run) if line.strip() and line[0] != "#"}
+            answered = {
+                line.split(None, 1)[0]
+                for _, line in text_lines(run)
+                if line.strip() and line[0] != "#"
+            }
             texts = {turn: one for turn, one in checksums.items() if turn in answered}
             path = sidecar_path(run)
             refuse_outside(path, owner=run)
             write_text(path, Sidecar(sha256(run), texts).as_text())
             done.append((system.name, path, len(texts)))
     if not done:
-        raise UsageError("nothing-to-import", "no system has both a run and texts", "add both, such as --human and --rewrites")
+        raise UsageError(
+            "nothing-to-import",
+            "no system has both a run and texts",
+            "add both, such as --human and --rewrites",
+        )
     return done

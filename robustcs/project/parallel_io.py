@@ -18,7 +18,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from robustcs.errors import InputError, InterruptedWorkError, NotInstalledError, RobustcsError, UsageError, input_error
+from robustcs.errors import (
+    InputError,
+    InterruptedWorkError,
+    NotInstalledError,
+    RobustcsError,
+    UsageError,
+    input_error,
+)
 from robustcs.inputs.paths import MemoryFile, PooledFile, url_of
 from robustcs.version import __version__
 
@@ -58,14 +65,21 @@ def outcomes(packed: bytes, files: Iterable[Place]) -> list[Outcome]:
         try:
             found.append(Outcome(work(role, place)))
         except (RobustcsError, OSError) as error:
-            found.append(Outcome(error=as_given(error, place, path) if isinstance(error, InputError) else error))
+            found.append(
+                Outcome(
+                    error=as_given(error, place, path) if isinstance(error, InputError) else error
+                )
+            )
             break
     return found
 
 
 def as_given(error: InputError, place: Path, path: Path) -> InputError:
     """Replace the absolute path ``place`` in an error by the path that the user named."""
-    problems = [problem._replace(path=path) if problem.path == place else problem for problem in error.problems]
+    problems = [
+        problem._replace(path=path) if problem.path == place else problem
+        for problem in error.problems
+    ]
     return InputError(problems, error.total)
 
 
@@ -116,12 +130,16 @@ class Jobs:
             for file in files:
                 yield next(done) if file in elsewhere else work(*file)
 
-    def _away(self, work: Callable[[str, Path], T], files: Sequence[File]) -> Generator[T, None, None]:
+    def _away(
+        self, work: Callable[[str, Path], T], files: Sequence[File]
+    ) -> Generator[T, None, None]:
         if not files:
             return
         packed = pickle.dumps(work)
         with closing(
-            _on_cluster(self.dask, packed, files) if self.dask else _in_processes(self.processes, packed, files)
+            _on_cluster(self.dask, packed, files)
+            if self.dask
+            else _in_processes(self.processes, packed, files)
         ) as done:
             for one in chain.from_iterable(done):
                 if one.error is not None:
@@ -137,19 +155,29 @@ def jobs_of(given: Mapping[str, Any]) -> Jobs:
     """Return the processes for the options or keywords ``jobs`` and ``dask``. Raises :class:`UsageError` for other types."""
     processes, dask = given.get("jobs", 1), given.get("dask")
     if not isinstance(processes, int) or processes < 1:
-        raise UsageError("bad-setting", f"jobs is {processes!r}", "write a whole number of at least 1")
+        raise UsageError(
+            "bad-setting", f"jobs is {processes!r}", "write a whole number of at least 1"
+        )
     if dask == "" or not isinstance(dask, str | None):
-        raise UsageError("bad-setting", f"dask is {dask!r}", "write the address of a scheduler, such as tcp://node1:8786")
+        raise UsageError(
+            "bad-setting",
+            f"dask is {dask!r}",
+            "write the address of a scheduler, such as tcp://node1:8786",
+        )
     return Jobs(processes, dask or "")
 
 
-def _in_processes(processes: int, packed: bytes, files: Sequence[File]) -> Generator[list[Outcome], None, None]:
+def _in_processes(
+    processes: int, packed: bytes, files: Sequence[File]
+) -> Generator[list[Outcome], None, None]:
     """Yield the outcomes of ``files``, piece by piece, with joblib; ``packed``: see :func:`outcomes`."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     # share nothing through files, so that none remains
-    parallel = Parallel(n_jobs=processes, backend="loky", return_as="generator", batch_size=1, max_nbytes=None)
+    parallel = Parallel(
+        n_jobs=processes, backend="loky", return_as="generator", batch_size=1, max_nbytes=None
+    )
     with _without_ctrl_c():
         done = parallel(delayed(outcomes)(packed, piece) for piece in pieces(files, processes))
     try:
@@ -159,7 +187,9 @@ def _in_processes(processes: int, packed: bytes, files: Sequence[File]) -> Gener
         advice = "if memory ran out, use fewer --jobs"
         raise InterruptedWorkError("a worker process was terminated", advice) from None
     finally:
-        with warnings.catch_warnings(action="ignore"):  # of unfinished work, which is no longer needed
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # of unfinished work, which is no longer needed
             done.close()
 
 
@@ -192,7 +222,11 @@ def _size(path: Path) -> int | None:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_size if stat.S_ISREG(found.st_mode) and not os.fspath(path).startswith("/dev/") else None
+    return (
+        found.st_size
+        if stat.S_ISREG(found.st_mode) and not os.fspath(path).startswith("/dev/")
+        else None
+    )
 
 
 #: Seconds to wait for the answer of a scheduler, and for a worker.
@@ -201,7 +235,9 @@ _ANSWER, _COME = 5, 10
 _UNSEEN = ("no-such-file", "not-readable", "is-a-folder")
 
 
-def _on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[list[Outcome], None, None]:
+def _on_cluster(
+    address: str, packed: bytes, files: Sequence[File]
+) -> Generator[list[Outcome], None, None]:
     """Yield the outcomes of ``files``, piece by piece, from a Dask cluster, which passes the work of a lost worker to others.
 
     Raises :class:`NotInstalledError` if Dask is missing here, or this version of robustcs on a worker; :class:`UsageError` if
@@ -218,21 +254,32 @@ def _on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator
             client.wait_for_workers(1, timeout=_COME)
         except OSError:
             found = f"the Dask cluster at {address} has no worker"
-            raise UsageError("no-workers", found, f"start one with: dask worker {address}") from None
+            raise UsageError(
+                "no-workers", found, f"start one with: dask worker {address}"
+            ) from None
         try:
             work = partial(_on_worker, __version__, packed)
             # each piece contains the qrels, so that they are not lost with a worker
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
-                futures = client.map(work, list(pieces(files, sum(client.ncores().values()))), pure=False)
+                futures = client.map(
+                    work, list(pieces(files, sum(client.ncores().values()))), pure=False
+                )
             while futures:
                 yield futures.pop(0).result()
         except KilledWorker as error:
             found = f"several workers of the Dask cluster ended while reading a run, last {error.last_worker.address}"
-            raise InterruptedWorkError(found, "if their memory ran out, give them more memory") from None
+            raise InterruptedWorkError(
+                found, "if their memory ran out, give them more memory"
+            ) from None
         except (CancelledError, OSError) as error:
             found = f"the connection to the Dask cluster at {address} was lost"
-            raise InterruptedWorkError(found, "check its scheduler, and run the command again") from error
-        except (ImportError, AttributeError) as error:  # the worker cannot call the function that it received
+            raise InterruptedWorkError(
+                found, "check its scheduler, and run the command again"
+            ) from error
+        except (
+            ImportError,
+            AttributeError,
+        ) as error:  # the worker cannot call the function that it received
             found = f"a worker of the Dask cluster at {address} needs robustcs {__version__}, but has none or another version"
             advice = f"run there: pip install 'robustcs[dask]=={__version__}'"
             raise NotInstalledError("no-robustcs", found, advice) from error
@@ -245,20 +292,29 @@ def _connected(address: str) -> Iterator[Any]:
         from distributed import Client
         from distributed.comm import get_address_host_port
     except ImportError:
-        raise NotInstalledError("no-dask", f"--dask {address} needs Dask", "pip install 'robustcs[dask]'") from None
+        raise NotInstalledError(
+            "no-dask", f"--dask {address} needs Dask", "pip install 'robustcs[dask]'"
+        ) from None
     import logging
 
     # silence its logs of a lost connection, which is reported in one line
-    levels = {logger: logger.level for logger in map(logging.getLogger, ("distributed", "distributed.client"))}
+    levels = {
+        logger: logger.level
+        for logger in map(logging.getLogger, ("distributed", "distributed.client"))
+    }
     for logger in levels:
         logger.setLevel(logging.CRITICAL + 1)
     try:
         try:
-            get_address_host_port(address)  # check first: a client would retry an invalid address forever
+            get_address_host_port(
+                address
+            )  # check first: a client would retry an invalid address forever
             client = Client(address, timeout=_ANSWER, set_as_default=False)
         except (OSError, ValueError) as error:
             advice = "give the address of a running scheduler, such as tcp://node1:8786"
-            raise UsageError("no-cluster", f"no Dask scheduler answers at {address}", advice) from error
+            raise UsageError(
+                "no-cluster", f"no Dask scheduler answers at {address}", advice
+            ) from error
         with client:
             yield client
     finally:
@@ -277,6 +333,8 @@ def _on_worker(version: str, packed: bytes, files: Sequence[Place]) -> list[Outc
     if isinstance(error, InputError) and error.slug in _UNSEEN:
         problem = error.problems[0]
         said = f"{problem.found} on worker {get_worker().address} of the Dask cluster"
-        unseen = input_error(problem.path, None, said, "give a path or URL that all workers can open", error.slug)
+        unseen = input_error(
+            problem.path, None, said, "give a path or URL that all workers can open", error.slug
+        )
         found[-1] = Outcome(error=unseen)
     return found

@@ -17,7 +17,13 @@ from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import IRDS_PREFIX, StrPath, parts_of, shown, sidecar_path
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.readings import Skipped, keeps_readings, read_once, take_skipped, texts_in_order
+from robustcs.inputs.readings import (
+    Skipped,
+    keeps_readings,
+    read_once,
+    take_skipped,
+    texts_in_order,
+)
 from robustcs.inputs.runs import read_run
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
@@ -73,13 +79,21 @@ class Inputs:
 
     takes_samples = False
 
-    def __init__(self, project: Project, jobs: Jobs = HERE, track: Track = untracked, may_retrieve: bool = True):
+    def __init__(
+        self,
+        project: Project,
+        jobs: Jobs = HERE,
+        track: Track = untracked,
+        may_retrieve: bool = True,
+    ):
         self.project = project
         self.jobs = jobs
         self.track = track
         self.may_retrieve = may_retrieve
         self._entries: dict[str, dict[str, Any]] = {}
-        self.paths: dict[str, StrPath] = {}  # name of a file in messages → its path, which may be in memory
+        self.paths: dict[
+            str, StrPath
+        ] = {}  # name of a file in messages → its path, which may be in memory
         self._opened: dict[Path | str, TextFile] = {}
         self._text_files: list[tuple[Path | str, dict[str, str]]] = []
         self.notes: list[str] = []
@@ -101,14 +115,19 @@ class Inputs:
     def inputs(self) -> list[dict[str, Any]]:
         """The entries of :attr:`read` with the SHA-256 of each file, which takes time (None for ``irds:``)."""
         sums = {text: read_once(sha256, path) for text, path in self.paths.items()}
-        return [{"role": one["role"], "path": text, "sha256": sums.get(text), **one} for text, one in self._entries.items()]
+        return [
+            {"role": one["role"], "path": text, "sha256": sums.get(text), **one}
+            for text, one in self._entries.items()
+        ]
 
     @property
     def skipped_in_words(self) -> list[str]:
         """Skipped rows of the files read so far, as in the policy line: ``human: 1 of 332 texts empty``, or, if a role has
         several files, ``human FILE: 1 of 332 texts empty``.
         """
-        whose = {role: role.removesuffix(one.what).strip() for (_, role), one in self.skipped.items()}
+        whose = {
+            role: role.removesuffix(one.what).strip() for (_, role), one in self.skipped.items()
+        }
         said = []
         for (path, role), one in self.skipped.items():
             several = sum(role in entry["role"].split(", ") for entry in self.read) > 1
@@ -151,7 +170,9 @@ class Inputs:
         """The project's qrels. Raises :class:`UsageError` if none are given."""
         return self.read_qrels(self.require("qrels"))
 
-    def averaged(self, measures: Sequence[Measure], totals: bool = False, given: bool = False) -> list[Measure]:
+    def averaged(
+        self, measures: Sequence[Measure], totals: bool = False, given: bool = False
+    ) -> list[Measure]:
         """Return the measures that :func:`~robustcs.evaluation.measures.averaged` keeps; note the others.
 
         ``given``: the scores are read from files, so they may have any name. Otherwise such measures belong to the project's
@@ -175,8 +196,13 @@ class Inputs:
 
         if not self.project.answers:
             return set()
-        traces = [read_once(read_trace, path, name) for name, path in self.project.answers.answered.items()]
-        return {metric for trace in traces for metric in trace.scores}.union(*GOLD_MEASURES.values())
+        traces = [
+            read_once(read_trace, path, name)
+            for name, path in self.project.answers.answered.items()
+        ]
+        return {metric for trace in traces for metric in trace.scores}.union(
+            *GOLD_MEASURES.values()
+        )
 
     def require(self, key: str) -> Any:
         """Return the project's value of a ``key`` of :data:`REQUIRED`. Raises :class:`UsageError` if there is no value."""
@@ -225,7 +251,10 @@ class Inputs:
         return labels
 
     def per_run(
-        self, files: Sequence[tuple[str, Path]], build: Callable[[Ranking], T], keep: Callable[[T], U] | None = None
+        self,
+        files: Sequence[tuple[str, Path]],
+        build: Callable[[Ranking], T],
+        keep: Callable[[T], U] | None = None,
     ) -> list[Any]:
         """Apply ``build`` to the ranking of each (role, run file), then ``keep`` to its result, and free the run.
 
@@ -244,7 +273,13 @@ class Inputs:
         paths = {path for _, path in files}
         for part in self.project.formulations.values():
             if part.run in paths and part.sample_runs and not self.takes_samples:
-                self.note(Note.of(part.name, f"{len(part.sample_runs) + 1} runs", "given, one per sample; the first is used"))
+                self.note(
+                    Note.of(
+                        part.name,
+                        f"{len(part.sample_runs) + 1} runs",
+                        "given, one per sample; the first is used",
+                    )
+                )
         built, told = [], []
         for result, rows in self.track(self.jobs.each(one, files), "reading runs", len(files)):
             built.append(result if keep is None else keep(result))
@@ -263,7 +298,9 @@ class Inputs:
     def tops(self, files: Mapping[str, Path], depth: int) -> dict[str, Top]:
         """Return the top ``depth`` passages of each run (name → file), with their grades if there are qrels."""
         grades: Grades = grades_by_pair(self.qrels) if self.project.qrels and files else {}
-        return dict(zip(files, self.per_run(list(files.items()), partial(_top, grades, depth)), strict=True))
+        return dict(
+            zip(files, self.per_run(list(files.items()), partial(_top, grades, depth)), strict=True)
+        )
 
     def text_file(self, source: TextSource, role: Role, who: str) -> dict[str, str]:
         """Return the texts of a source, turn → text. A file with several formulations is read once; ``who`` owns the texts."""
@@ -315,12 +352,16 @@ class Inputs:
         """Formulation name → turn → text. Of several files, the first with a text counts; notes report different texts."""
         texts: dict[str, dict[str, str]] = {}
         for key, part in self.project.formulations.items():
-            read = [(source.path, self.text_file(source, part.role, key)) for source in part.rewrites]
+            read = [
+                (source.path, self.text_file(source, part.role, key)) for source in part.rewrites
+            ]
             self._text_files += read
             texts[part.name] = self._in_order(read, part.name)
         return texts
 
-    def _in_order(self, files: Sequence[tuple[Path | str, Mapping[str, T]]], whose: str) -> dict[str, T]:
+    def _in_order(
+        self, files: Sequence[tuple[Path | str, Mapping[str, T]]], whose: str
+    ) -> dict[str, T]:
         """Join the texts of several files; note differences."""
         found, notes = texts_in_order(files, whose)
         self.note(*notes)
@@ -336,12 +377,25 @@ class Inputs:
         return texts
 
     def refuse_strangers(
-        self, files: Iterable[tuple[StrPath, dict[str, str]]], turns: Iterable[str], basis: Basis = "runs"
+        self,
+        files: Iterable[tuple[StrPath, dict[str, str]]],
+        turns: Iterable[str],
+        basis: Basis = "runs",
     ) -> None:
         """Raise :class:`InputError` for each (file, texts) that shares none of ``turns``; see :meth:`texts_of`."""
-        what = "the scores" if basis == "scores" else "the answers" if basis == "answers" else "the runs"
-        expected = Expected(tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what)
-        problems = strangers(expected, [answered_by_turns("", path, read, expected) for path, read in files])
+        what = (
+            "the scores"
+            if basis == "scores"
+            else "the answers"
+            if basis == "answers"
+            else "the runs"
+        )
+        expected = Expected(
+            tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what
+        )
+        problems = strangers(
+            expected, [answered_by_turns("", path, read, expected) for path, read in files]
+        )
         if problems:
             raise InputError(list(dict.fromkeys(problems)))
 
@@ -367,14 +421,18 @@ class Inputs:
 # ---------------------------------------------------------------- work on one run, in this or another process
 
 
-def _ranked(build: Callable[[Ranking], T], policy: EvaluationPolicy, role: str, path: Path) -> tuple[T, Rows]:
+def _ranked(
+    build: Callable[[Ranking], T], policy: EvaluationPolicy, role: str, path: Path
+) -> tuple[T, Rows]:
     ranking, rows = _ranking(policy, role, path)
     return build(ranking), rows
 
 
 def _ranking(policy: EvaluationPolicy, role: str, path: Path) -> tuple[Ranking, Rows]:
     """Return the ranking of a run; a report asks for it under several names."""
-    ranking, rows = read_once(_read_ranking, path, policy, rows=lambda made: len(made[0].document_codes))
+    ranking, rows = read_once(
+        _read_ranking, path, policy, rows=lambda made: len(made[0].document_codes)
+    )
     notes = tuple(Note.renamed(note, shown(path), role) for note in ranking.notes)
     return replace(ranking, name=role, notes=notes), rows
 
@@ -384,7 +442,9 @@ def _read_ranking(path: Path, policy: EvaluationPolicy) -> tuple[Ranking, Rows]:
     return rank_run(run, policy), run.parts or len(run)
 
 
-def _graded(policy: EvaluationPolicy, qrels: Qrels, role: str, path: Path) -> tuple[GradeMatrix, Rows]:
+def _graded(
+    policy: EvaluationPolicy, qrels: Qrels, role: str, path: Path
+) -> tuple[GradeMatrix, Rows]:
     if not keeps_readings():
         return graded_run(path, role, policy, qrels)  # in parts, with less memory
     ranking, rows = _ranking(policy, role, path)
@@ -397,4 +457,7 @@ def _matrix(path: Path, policy: EvaluationPolicy, qrels: Qrels) -> GradeMatrix:
 
 
 def _top(grades: Grades, depth: int, ranking: Ranking) -> Top:
-    return {turn: [(name, grades.get((turn, name))) for name in names] for turn, names in ranking.by_turn(depth)}
+    return {
+        turn: [(name, grades.get((turn, name))) for name in names]
+        for turn, names in ranking.by_turn(depth)
+    }

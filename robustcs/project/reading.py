@@ -72,7 +72,9 @@ def read_project(path: StrPath, trust: bool = False) -> Project:
     for key, part in project.formulations.items():  # runs that answer different turns are one
         if part.run is not None and part.sample_runs:
             first, *others = samples_of([part.run, *part.sample_runs])
-            project = project.with_formulation(key, run=first, sample_runs=tuple(others), scores=part.scores)
+            project = project.with_formulation(
+                key, run=first, sample_runs=tuple(others), scores=part.scores
+            )
     protect_inputs(project)
     confine(reader.folder, [*input_files(project), *new_judgment_files(project)], trust)
     return project
@@ -109,13 +111,19 @@ class _Reader:
                 self._note(path, TOO_DEEP, "check this line")
                 continue
             if path and len(path[-1]) > _LONGEST_NAME:
-                self._note(path, f"a name has {len(path[-1]):,} characters", f"use at most {_LONGEST_NAME:,}")
+                self._note(
+                    path,
+                    f"a name has {len(path[-1]):,} characters",
+                    f"use at most {_LONGEST_NAME:,}",
+                )
             if isinstance(value, dict):
                 left += [((*path, key), inner, depth + 1) for key, inner in reversed(value.items())]
             elif isinstance(value, list):
                 left += [(path, inner, depth + 1) for inner in reversed(value)]
             elif isinstance(value, int) and value.bit_length() > 63:
-                self._note(path, f"{path[-1]} is a number of more than 64 bits", "write a smaller number")
+                self._note(
+                    path, f"{path[-1]} is a number of more than 64 bits", "write a smaller number"
+                )
             elif "\0" in f"{''.join(path)}{value}":
                 self._note(path, f"{path[-1]} contains a NUL character", "remove it")
             elif isinstance(value, str) and path != ("name",):
@@ -136,13 +144,27 @@ class _Reader:
     def project(self, values: dict[str, Any]) -> Project:
         found: dict[str, Any] = {"name": self.folder.resolve().name}
         if isinstance(values.get("qrels"), dict):
-            found |= self._qrels(self._table(_Table(values), "qrels", ("file", "selection", "source")))
+            found |= self._qrels(
+                self._table(_Table(values), "qrels", ("file", "selection", "source"))
+            )
             values = {key: value for key, value in values.items() if key != "qrels"}
         data = _Table(values)
-        self._known(data, tuple(key for key in _keys(Project) if key not in ("qrels_selection", "qrels_source", "marks")))
+        self._known(
+            data,
+            tuple(
+                key
+                for key in _keys(Project)
+                if key not in ("qrels_selection", "qrels_source", "marks")
+            ),
+        )
         tables = self._table(data, "formulations")
-        roles = {key: self._checked(_Table({key: key}, tables.path), key, parse_role) for key in tables.values}
-        found["formulations"] = {key: self._formulation(*one, tables, key) for key, one in roles.items() if one}
+        roles = {
+            key: self._checked(_Table({key: key}, tables.path), key, parse_role)
+            for key in tables.values
+        }
+        found["formulations"] = {
+            key: self._formulation(*one, tables, key) for key, one in roles.items() if one
+        }
         found["groups"] = self._groups(self._table(data, "groups"))
         found["policy"] = self._policy(self._table(data, "policy", _keys(EvaluationPolicy)))
         found |= self._values(data, "")
@@ -150,13 +172,18 @@ class _Reader:
             if name in values:
                 found[name] = kind(**self._values(self._table(data, name, _keys(kind)), name))
         if "retrieval" in values:
-            found["retrieval"] = self._retrieval(self._table(data, "retrieval", _keys(RetrievalSettings)))
+            found["retrieval"] = self._retrieval(
+                self._table(data, "retrieval", _keys(RetrievalSettings))
+            )
         return Project(**found, marks=marks_in(self.text) if MARK in self.text else ())
 
     def _qrels(self, table: _Table) -> dict[str, Any]:
         """Return the values of ``[qrels]`` with file, selection and source."""
         selection, known, found = table.values.get("selection", "pool"), get_args(Selection), {}
-        if "file" in table.values and (value := self._one(table, "file", BY_NAME["qrels"])) is not None:
+        if (
+            "file" in table.values
+            and (value := self._one(table, "file", BY_NAME["qrels"])) is not None
+        ):
             found["qrels"] = files(BY_NAME["qrels"], value, self.folder)
         if selection not in known:
             advice = f"write how passages were selected for judging: {', '.join(known[:-1])} or {known[-1]}"
@@ -171,7 +198,10 @@ class _Reader:
         """Return the sources and settings of a table, without absent keys and invalid values."""
         found = {}
         for source in SOURCES:
-            key, sampled = source.key, source.name == "run" and isinstance(table.values.get("run"), list)
+            key, sampled = (
+                source.key,
+                source.name == "run" and isinstance(table.values.get("run"), list),
+            )
             if source.table != of or key not in table.values or sampled:
                 continue
             if source.shape in ("named", "texts"):
@@ -182,7 +212,11 @@ class _Reader:
                 value = self._one(table, key, source)
             if value is not None:
                 place = of == "formulations"
-                found[key] = placed(source, key, value, "", self.folder) if place else files(source, value, self.folder)
+                found[key] = (
+                    placed(source, key, value, "", self.folder)
+                    if place
+                    else files(source, value, self.folder)
+                )
         for key, setting in settings_of(of).items():
             if (value := self._checked(table, key, setting.checked)) is not None:
                 found[key] = value
@@ -193,11 +227,19 @@ class _Reader:
         value = table.values[key]
         if source.joins and isinstance(value, dict) and value:
             inner = self._table(table, key)
-            named = {name: text for name in value if (text := self._checked(inner, name, partial(text_of, name)))}
+            named = {
+                name: text
+                for name in value
+                if (text := self._checked(inner, name, partial(text_of, name)))
+            }
             if source.key != "qrels" or not named:
                 return list(named.values()) or None
-            return pooled([files(source, text, self.folder) for text in named.values()], tuple(named))
-        many = source.shape in ("several", "role texts") or (source.joins and isinstance(value, list) and value)
+            return pooled(
+                [files(source, text, self.folder) for text in named.values()], tuple(named)
+            )
+        many = source.shape in ("several", "role texts") or (
+            source.joins and isinstance(value, list) and value
+        )
         return self._checked(table, key, partial(_texts_of if many else text_of, key))
 
     def _checked(self, table: _Table, key: str, check: Callable[[Any], T]) -> T | None:
@@ -216,7 +258,11 @@ class _Reader:
             first, *others = paths if role == "qr" else [pooled(paths)]
             found |= {"run": first, "sample_runs": tuple(others)}
         if role != "qr" and found.get("samples"):
-            self._note((*table.path, "samples"), f"samples of {name}", "write samples only for a rewriter (qr or qr:NAME)")
+            self._note(
+                (*table.path, "samples"),
+                f"samples of {name}",
+                "write samples only for a rewriter (qr or qr:NAME)",
+            )
         return Formulation(role, name, **found)
 
     def _groups(self, tables: _Table) -> dict[str, Group]:
@@ -224,40 +270,64 @@ class _Reader:
         for name in tables.values:
             table = self._table(tables, name, _keys(Group))
             given = partial(group_of, name, table.values.get("baseline"))
-            if group := self._checked(_Table({name: table.values.get("sets")}, tables.path), name, given):
+            if group := self._checked(
+                _Table({name: table.values.get("sets")}, tables.path), name, given
+            ):
                 groups[name] = group
         return groups
 
     def _retrieval(self, table: _Table) -> RetrievalSettings | None:
-        known = {key: value for key, value in table.values.items() if key in _keys(RetrievalSettings)}
+        known = {
+            key: value for key, value in table.values.items() if key in _keys(RetrievalSettings)
+        }
         try:
             settings = from_table(known, self.folder)
         except UsageError as error:
             self._note((*table.path, error.found.split()[0]), error.found, error.advice)
             return None
-        index = None if settings.index.exists() else settings.index  # an existing index is only read
-        for key, place in (("index", index), ("folder", settings.folder), ("store", settings.store)):
+        index = (
+            None if settings.index.exists() else settings.index
+        )  # an existing index is only read
+        for key, place in (
+            ("index", index),
+            ("folder", settings.folder),
+            ("store", settings.store),
+        ):
             if place is not None and not is_inside(place, self.folder):
-                self._ask((*table.path, key), f"{key} = {place}: would be written outside the project folder")
+                self._ask(
+                    (*table.path, key),
+                    f"{key} = {place}: would be written outside the project folder",
+                )
         return settings
 
     def _policy(self, table: _Table) -> EvaluationPolicy:
         policy = EvaluationPolicy()
         for key in _keys(EvaluationPolicy):
-            policy = self._checked(table, key, partial(with_policy, policy, key, folder=self.folder)) or policy
+            policy = (
+                self._checked(table, key, partial(with_policy, policy, key, folder=self.folder))
+                or policy
+            )
         return policy
 
     def _known(self, table: _Table, keys: tuple[str, ...]) -> None:
         for key in table.values:
             if key not in keys:
                 place = f" in [{toml_key(*table.path)}]" if table.path else ""
-                self._note((*table.path, key), f"unknown key {key!r}{place}", f"choose from {', '.join(keys)}")
+                self._note(
+                    (*table.path, key),
+                    f"unknown key {key!r}{place}",
+                    f"choose from {', '.join(keys)}",
+                )
 
     def _table(self, table: _Table, key: str, keys: tuple[str, ...] = ()) -> _Table:
         """Return an inner table; note a value in its place, and keys that are not among ``keys``, if given."""
         inner = _Table(table.values.get(key, {}), (*table.path, key))
         if not isinstance(inner.values, dict):
-            self._note(inner.path, f"{key} is not a table", f"write [{toml_key(*inner.path)}] above its keys")
+            self._note(
+                inner.path,
+                f"{key} is not a table",
+                f"write [{toml_key(*inner.path)}] above its keys",
+            )
             inner = _Table({}, inner.path)
         if keys:
             self._known(inner, keys)

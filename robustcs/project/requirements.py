@@ -19,7 +19,13 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, refuse_given
 from robustcs.inputs.paths import shown
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.model import Formulation, Project, measures, needs, of_rankings, only
-from robustcs.project.open_questions import System, check_baselines, raw_baseline, systems_of, unanswered
+from robustcs.project.open_questions import (
+    System,
+    check_baselines,
+    raw_baseline,
+    systems_of,
+    unanswered,
+)
 from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
 
@@ -30,7 +36,11 @@ def measures_of_rankings(workspace: Workspace) -> None:
     """Require measures of rankings, not of answers."""
     for measure in workspace.averaged(workspace.project.metrics):
         if measure.family in ANSWER_FAMILIES:
-            raise UsageError("not-a-ranking", f"{measure.name} does not score rankings", "use a measure such as ndcg_cut_3")
+            raise UsageError(
+                "not-a-ranking",
+                f"{measure.name} does not score rankings",
+                "use a measure such as ndcg_cut_3",
+            )
 
 
 def formulations(workspace: Workspace) -> None:
@@ -53,7 +63,9 @@ def two_states(workspace: Workspace) -> None:
     raise UsageError("no-states", "two states are needed", "run robustcs compare OLD NEW")
 
 
-def question_pairs(workspace: Workspace, with_original: bool = False) -> tuple[Formulation, list[Formulation]]:
+def question_pairs(
+    workspace: Workspace, with_original: bool = False
+) -> tuple[Formulation, list[Formulation]]:
     """Require texts of Human and of at least one rewriter; return these formulations.
 
     ``with_original`` counts Originals as rewriters.
@@ -61,13 +73,21 @@ def question_pairs(workspace: Workspace, with_original: bool = False) -> tuple[F
     parts = [part for part in workspace.project.formulations.values() if part.rewrites]
     for role in ("original" if with_original else "qr", "human"):
         if not any(part.role == role for part in parts):
-            raise UsageError("no-texts", f"no question texts of the {role} formulation", f"add --rewrites {role}=FILE")
+            raise UsageError(
+                "no-texts",
+                f"no question texts of the {role} formulation",
+                f"add --rewrites {role}=FILE",
+            )
     human = next(part for part in parts if part.role == "human")
-    rewriters = [part for part in parts if part.role == "qr" or (with_original and part.role == "original")]
+    rewriters = [
+        part for part in parts if part.role == "qr" or (with_original and part.role == "original")
+    ]
     similarity = workspace.project.answer_similarity
     if similarity is not None and len(rewriters) > 1:
         found = f"{similarity} belongs to one rewriter, but there are {len(rewriters)}"
-        raise UsageError("several-rewriters", found, "give the runs of all rewriters, or one rewriter only")
+        raise UsageError(
+            "several-rewriters", found, "give the runs of all rewriters, or one rewriter only"
+        )
     return human, rewriters
 
 
@@ -89,13 +109,22 @@ def grid(workspace: Workspace) -> dict[Cell, Path]:
     for name, path in workspace.project.components.items():
         cell = parse_cell(name)
         if cell in found:
-            raise UsageError("repeated-run", f"two cells are named {'/'.join(cell)}", "use a different WORDING/RANKER for each")
+            raise UsageError(
+                "repeated-run",
+                f"two cells are named {'/'.join(cell)}",
+                "use a different WORDING/RANKER for each",
+            )
         if same := [one for one, other in found.items() if other == path]:
             what = f"the cells {'/'.join(same[0])} and {'/'.join(cell)} name the same file {path}"
             raise UsageError("repeated-run", what, "name the run of each cell")
         found[cell] = path
     what = "the grid has only one cell" if found else "no grid of wordings and rankers is given"
-    needs(len(found) > 1, "no-grid", what, "add --cell WORDING/RANKER=FILE for each run, or [components] in robustcs.toml")
+    needs(
+        len(found) > 1,
+        "no-grid",
+        what,
+        "add --cell WORDING/RANKER=FILE for each run, or [components] in robustcs.toml",
+    )
     return found
 
 
@@ -110,8 +139,12 @@ def groups(workspace: Workspace) -> None:
     """Require groups of given runs; if sets were rewritten, their baseline must be rewritten too."""
     project = workspace.project
     given = (("manual", "human", project.texts), ("raw", raw_baseline(project), project.raw_texts))
-    lines = [f"--group {name}={','.join([baseline, *sets])}" for name, baseline, sets in given if sets]
-    advice = f"add {' '.join(lines) or '--group NAME=BASELINE,SET,SET'}, or [groups] in robustcs.toml"
+    lines = [
+        f"--group {name}={','.join([baseline, *sets])}" for name, baseline, sets in given if sets
+    ]
+    advice = (
+        f"add {' '.join(lines) or '--group NAME=BASELINE,SET,SET'}, or [groups] in robustcs.toml"
+    )
     needs(project.groups, "no-groups", "no groups of runs are given", advice)
     check_baselines(workspace.project)
     compared_runs(workspace)
@@ -134,7 +167,12 @@ def questions(workspace: Workspace) -> None:
 def systems_with_texts(workspace: Workspace) -> list[System]:
     """Return the project's systems with texts. Raises :class:`UsageError` if there are none."""
     systems = systems_of(workspace, samples=True)
-    needs(systems, "no-texts", "no questions are given", "add --rewrites ROLE=FILE or --texts NAME=FILE")
+    needs(
+        systems,
+        "no-texts",
+        "no questions are given",
+        "add --rewrites ROLE=FILE or --texts NAME=FILE",
+    )
     return systems
 
 
@@ -142,7 +180,11 @@ def compared_texts(workspace: Workspace) -> None:
     """Require texts of two formulations, or of one and its paraphrases."""
     project = workspace.project
     roles = {part.role for part in project.formulations.values() if part.rewrites}
-    compared = roles >= {"original", "human"} or roles >= {"human", "qr"} or (project.paraphrases and roles - {"qr"})
+    compared = (
+        roles >= {"original", "human"}
+        or roles >= {"human", "qr"}
+        or (project.paraphrases and roles - {"qr"})
+    )
     advice = "add --rewrites ROLE=FILE for each, or name two files with --source FILE[:FIELD] and --target FILE[:FIELD]"
     needs(compared, "no-texts", "texts of Human and of another formulation are needed", advice)
 
@@ -150,30 +192,47 @@ def compared_texts(workspace: Workspace) -> None:
 def scikit_learn(workspace: Workspace) -> None:
     """Require scikit-learn, which clusters passages."""
     if find_spec("sklearn") is None:
-        raise NotInstalledError("no-scikit-learn", "scikit-learn is not installed", "pip install 'robustcs[passages]'")
+        raise NotInstalledError(
+            "no-scikit-learn", "scikit-learn is not installed", "pip install 'robustcs[passages]'"
+        )
 
 
 def texts_of_turns(workspace: Workspace) -> None:
     """Require texts of Original or Human."""
     parts = workspace.project.formulations.values()
     given = any(part.rewrites and part.role != "qr" for part in parts)
-    needs(given, "no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
+    needs(
+        given,
+        "no-texts",
+        "no turns are given",
+        "add --rewrites original=FILE and --rewrites human=FILE",
+    )
 
 
 def annotated_texts(workspace: Workspace) -> None:
     """Require ``[agreement]`` with snippets or ratings."""
     known = workspace.project.agreement
     advice = "name the files, or add [agreement] with snippets or ratings to robustcs.toml"
-    needs(known and (known.snippets or known.ratings), "no-inputs", "no annotations are given", advice)
+    needs(
+        known and (known.snippets or known.ratings), "no-inputs", "no annotations are given", advice
+    )
 
 
 def generated_answers(workspace: Workspace) -> None:
     """Require ``[answers]`` with answers."""
     known = workspace.project.answers
     if known is None or not (known.answered or known.assignments):
-        raise UsageError("no-responses", "no answers of systems are given", "add --tasks NAME=FILE or --response NAME=FILE")
+        raise UsageError(
+            "no-responses",
+            "no answers of systems are given",
+            "add --tasks NAME=FILE or --response NAME=FILE",
+        )
     if twice := sorted(known.responses.keys() & known.tasks.keys()):
-        raise UsageError("repeated-run", f"{twice[0]} has two files of answers", "give --tasks or --response for a system")
+        raise UsageError(
+            "repeated-run",
+            f"{twice[0]} has two files of answers",
+            "give --tasks or --response for a system",
+        )
 
 
 def reviews(workspace: Workspace) -> None:
@@ -189,8 +248,13 @@ def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
     Raises :class:`UsageError` without qrels or runs.
     """
     needs(project.qrels, "no-qrels", "no qrels", "add qrels = … or --qrels")
-    needs(project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE")
-    return of_rankings(project, ("qrels", "qrels_selection", "qrels_source", "runs", "policy", "new_judgments", *keys))
+    needs(
+        project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE"
+    )
+    return of_rankings(
+        project,
+        ("qrels", "qrels_selection", "qrels_source", "runs", "policy", "new_judgments", *keys),
+    )
 
 
 def formulations_by_rankings(project: Project) -> Project:
@@ -198,9 +262,13 @@ def formulations_by_rankings(project: Project) -> Project:
 
     It includes the cells that tell the name of the ranker.
     """
-    part = of_rankings(project, ("qrels", "thresholds", "policy", "seed"), ("run", "scores", "rewrites"))
+    part = of_rankings(
+        project, ("qrels", "thresholds", "policy", "seed"), ("run", "scores", "rewrites")
+    )
     runs = {formulation.run for formulation in part.formulations.values()}
-    return replace(part, components={name: path for name, path in project.components.items() if path in runs})
+    return replace(
+        part, components={name: path for name, path in project.components.items() if path in runs}
+    )
 
 
 def formulations_by_answers(project: Project) -> Project:
@@ -210,7 +278,12 @@ def formulations_by_answers(project: Project) -> Project:
     """
     needs(project.gold, "no-gold", "no gold answers", "name them with gold = … or --gold")
     answers = any(part.answers for part in project.formulations.values())
-    needs(answers, "no-answers", "no predicted answers", "name them with --answers qr=FILE and human=FILE")
+    needs(
+        answers,
+        "no-answers",
+        "no predicted answers",
+        "name them with --answers qr=FILE and human=FILE",
+    )
     part = only(project, ("gold", "thresholds", "policy", "seed"), ("answers", "rewrites"))
     return replace(part, metrics=measures(project, of_answers=True))
 
@@ -222,17 +295,29 @@ def highest_grade(qrels: Qrels) -> int:
     """Return the highest grade of the qrels. Raises :class:`UsageError` if it is not in 1 to 9: one key assigns one grade."""
     highest = int(qrels.grades.max())
     advice = "set the highest grade of the scale with --set max-grade=N"
-    needs(1 <= highest <= 9, "no-scale", f"the highest grade in the qrels is {highest}, not in 1 to 9", advice)
+    needs(
+        1 <= highest <= 9,
+        "no-scale",
+        f"the highest grade in the qrels is {highest}, not in 1 to 9",
+        advice,
+    )
     return highest
 
 
-def relevant_passages(qrels: Qrels, level: int, path: Path, read: Callable[[set[str]], T]) -> tuple[set[str], T]:
+def relevant_passages(
+    qrels: Qrels, level: int, path: Path, read: Callable[[set[str]], T]
+) -> tuple[set[str], T]:
     """Return the passages with a grade of at least ``level``, and what ``read`` finds of them in the collection ``path``.
 
     Raises :class:`UsageError` if there are none, or if the collection has none of them.
     """
     wanted = set(qrels.ids.take(qrels.grades >= level).texts())
-    needs(wanted, "nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")
+    needs(
+        wanted,
+        "nothing-relevant",
+        f"no passage has a grade of {level} or more",
+        "lower --relevance-level",
+    )
     found = read(wanted)
     what = f"{shown(path)} contains none of the relevant passages"
     needs(found, "no-common-passages", what, "compare its passage ids with the qrels")
@@ -244,7 +329,9 @@ def is_experiment(project: Project) -> bool:
     return bool(project.paraphrases and project.retrieval and not project.groups)
 
 
-def experiment_turns(texts: Mapping[str, Mapping[str, str]], paraphrased: Collection[str]) -> set[str]:
+def experiment_turns(
+    texts: Mapping[str, Mapping[str, str]], paraphrased: Collection[str]
+) -> set[str]:
     """Return the turns with paraphrases and texts of Original and Human. Raises :class:`UsageError` if there are none."""
     human, original = texts.get("human"), texts.get("original")
     if not human or not original:

@@ -21,7 +21,15 @@ from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import text_lines
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Project
-from robustcs.project.open_questions import Maker, System, cells_of, retrievable, systems_of, unanswered, with_run
+from robustcs.project.open_questions import (
+    Maker,
+    System,
+    cells_of,
+    retrievable,
+    systems_of,
+    unanswered,
+    with_run,
+)
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.retrieval.index import IndexState, index_state, ready_index
@@ -57,9 +65,19 @@ class Plan(Result):
 def plan_table(result: Result) -> Table:
     """Return the plan as a table, with a rule above the row for all systems."""
     rows = result.tables["plan"]
-    columns: list[Shown] = [PLAN.field("system").called(" "), "turns", "answered", "share", "to_retrieve", "texts", "run"]
+    columns: list[Shown] = [
+        PLAN.field("system").called(" "),
+        "turns",
+        "answered",
+        "share",
+        "to_retrieve",
+        "texts",
+        "run",
+    ]
     note = "Texts: different questions; in the last row, a question of several systems counts once."
-    return result_table(result, "plan", "Which turns are answered already?", columns, note, rules=[len(rows) - 1])
+    return result_table(
+        result, "plan", "Which turns are answered already?", columns, note, rules=[len(rows) - 1]
+    )
 
 
 #: Advice if --no-retrieve forbids retrieval.
@@ -76,7 +94,12 @@ class Retrieval:
     ``tell`` receives one line for each change on disk; ``changed`` is set if there was one.
     """
 
-    def __init__(self, workspace: Workspace, tell: Callable[[str], None], systems: Sequence[System] | None = None):
+    def __init__(
+        self,
+        workspace: Workspace,
+        tell: Callable[[str], None],
+        systems: Sequence[System] | None = None,
+    ):
         self.workspace = workspace
         self.tell = tell
         self.changed = False
@@ -96,12 +119,23 @@ class Retrieval:
         workspace, collection = self.workspace, self.workspace.project.collection
         if not self.indexed and collection is None:
             raise unanswered(
-                self.systems, f"there is no index at {self.settings.index}; name one with robustcs retrieve --index"
+                self.systems,
+                f"there is no index at {self.settings.index}; name one with robustcs retrieve --index",
             )
         sidecars = [read_sidecar(self.maker.run_path(system.name)) for system in self.systems]
-        wanted = {str(sidecar.made["index"]) for sidecar in sidecars if sidecar and "index" in sidecar.made}
+        wanted = {
+            str(sidecar.made["index"])
+            for sidecar in sidecars
+            if sidecar and "index" in sidecar.made
+        }
         return ready_index(
-            self.settings.index, collection, self.settings.heap, workspace.jobs.processes, workspace.track, self.tell, wanted
+            self.settings.index,
+            collection,
+            self.settings.heap,
+            workspace.jobs.processes,
+            workspace.track,
+            self.tell,
+            wanted,
         )
 
     @property
@@ -112,7 +146,12 @@ class Retrieval:
     @cached_property
     def ranker(self) -> Ranker:
         """Index, parameters and software that determine the rankings."""
-        return Ranker(str(self.index.path), self.index.checksum, self.settings.parameters(), f"pyserini {pyserini_version()}")
+        return Ranker(
+            str(self.index.path),
+            self.index.checksum,
+            self.settings.parameters(),
+            f"pyserini {pyserini_version()}",
+        )
 
     @cached_property
     def questions(self) -> dict[str, dict[str, str]]:
@@ -121,7 +160,9 @@ class Retrieval:
         for system in self.systems:
             if system.open:
                 settings = self.settings if system.raw else replace(self.settings, rewriter=None)
-                rewritten, empty = rewrite(settings, system.texts, self.workspace.track, system.conversations)
+                rewritten, empty = rewrite(
+                    settings, system.texts, self.workspace.track, system.conversations
+                )
                 if empty:
                     kept = f"the rewriter returned an empty text for {turns_in_words(empty)} of {system.name}"
                     self.tell(f"{kept}; the text is searched without rewriting")
@@ -179,8 +220,12 @@ class Retrieval:
         self.changed = True
         searcher = Searcher(self.index, self.settings, self.workspace.jobs.processes)
         batches = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
-        for batch in self.workspace.track(batches, f"retrieving {counted(len(missing), 'question')}", len(batches)):
-            found = searcher.search({key: self.by_digest[key] for key in batch}, self.settings.depth)
+        for batch in self.workspace.track(
+            batches, f"retrieving {counted(len(missing), 'question')}", len(batches)
+        ):
+            found = searcher.search(
+                {key: self.by_digest[key] for key in batch}, self.settings.depth
+            )
             self.store.put(self.ranker, found, self.settings.depth)
         known = len(self.by_digest) - len(missing)
         self.tell(
@@ -204,12 +249,18 @@ class Retrieval:
         self.changed = True
         text = self._run_text(system)
         write_text(path, text, make_parents=True)
-        by = {"index": self.ranker.checksum, "software": self.ranker.software} if system.open or there is None else there.made
+        by = (
+            {"index": self.ranker.checksum, "software": self.ranker.software}
+            if system.open or there is None
+            else there.made
+        )
         made = {**by, **self.maker.makes(system.raw, system.given), "index": by["index"]}
         checksum = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         write_text(
             sidecar_path(path),
-            Sidecar(checksum, text_checksums(system.texts, system.raw, system.conversations), made).as_text(),
+            Sidecar(
+                checksum, text_checksums(system.texts, system.raw, system.conversations), made
+            ).as_text(),
         )
         empty = [turn for turn, key in self._keys(system).items() if not self._rankings[key][0]]
         if empty:
@@ -231,10 +282,16 @@ class Retrieval:
             kept: dict[str, list[str]] = {}
             for _, line in (line for file in parts_of(system.kept) for line in text_lines(file)):
                 turn = line.split(None, 1)[0] if line.strip() else "#"
-                if not turn.startswith("#") and turn not in keys and (system.given or turn in system.texts):
+                if (
+                    not turn.startswith("#")
+                    and turn not in keys
+                    and (system.given or turn in system.texts)
+                ):
                     kept.setdefault(turn, []).append(f"{line}\n")
             lines |= {turn: "".join(some) for turn, some in kept.items()}
-        head = self.settings.metadata(TAG, self.ranker.software) if self.settings.ir_metadata else ""
+        head = (
+            self.settings.metadata(TAG, self.ranker.software) if self.settings.ir_metadata else ""
+        )
         return head + "".join(lines[turn] for turn in sorted(lines, key=turn_sort_key))
 
     @cached_property
@@ -243,14 +300,24 @@ class Retrieval:
         rankings = self.store.get(self.ranker, list(self.by_digest), self.settings.depth)
         if lost := len(self.by_digest) - len(rankings):
             found = f"the store has lost {counted(lost, 'ranking')}"
-            raise input_error(self.store.path, None, found, "delete the file, or name another store", "bad-store")
+            raise input_error(
+                self.store.path, None, found, "delete the file, or name another store", "bad-store"
+            )
         if self.settings.reranker is None:
             return rankings
         collection = self.workspace.project.collection
         if collection is None:
-            raise UsageError("no-collection", "re-ranking needs passage texts", "add --collection FILE")
+            raise UsageError(
+                "no-collection", "re-ranking needs passage texts", "add --collection FILE"
+            )
         track = self.workspace.track
-        return rerank(self.settings, self.by_digest, rankings, lambda wanted: read_passages(collection, wanted), track)
+        return rerank(
+            self.settings,
+            self.by_digest,
+            rankings,
+            lambda wanted: read_passages(collection, wanted),
+            track,
+        )
 
     # ------------------------------------------------------------ explaining
 
@@ -265,19 +332,39 @@ class Retrieval:
                 continue
             if turn not in system.open:
                 assert system.kept is not None
-                known = "it was made for this text" if sidecar_path(system.kept).is_file() else "it is given by the user"
-                found.append((system.name, normalised(system.texts[turn]), "hit", f"{system.kept} answers the turn: {known}"))
+                known = (
+                    "it was made for this text"
+                    if sidecar_path(system.kept).is_file()
+                    else "it is given by the user"
+                )
+                found.append(
+                    (
+                        system.name,
+                        normalised(system.texts[turn]),
+                        "hit",
+                        f"{system.kept} answers the turn: {known}",
+                    )
+                )
                 continue
             question = self.questions[system.name][turn]
             hit = digest(question) in self.known
-            found.append((system.name, question, "hit" if hit else "miss", self._why(system, turn, question, hit)))
+            found.append(
+                (
+                    system.name,
+                    question,
+                    "hit" if hit else "miss",
+                    self._why(system, turn, question, hit),
+                )
+            )
         if not found:
             raise UsageError("no-such-turn", f"no texts have a turn {turn!r}", "check the turn id")
         return found
 
     def _why(self, system: System, turn: str, question: str, hit: bool) -> str:
         if hit:
-            return f"the store has its ranking with at least {counted(self.settings.depth, 'passage')}"
+            return (
+                f"the store has its ranking with at least {counted(self.settings.depth, 'passage')}"
+            )
         if not self.indexed:
             return f"there is no index at {self.settings.index} yet"
         if others := self.store.others(digest(question)):
@@ -306,14 +393,18 @@ def _lines(turn: str, ranking: Ranking) -> str:
     )
 
 
-def with_runs(workspace: Workspace, tell: Callable[[str], None], samples: bool = False, cells: bool = False) -> Project:
+def with_runs(
+    workspace: Workspace, tell: Callable[[str], None], samples: bool = False, cells: bool = False
+) -> Project:
     """Retrieve the missing runs of a project with an index, and return the project with them.
 
     ``samples``: also retrieve for further samples of rewriters. ``cells``: also retrieve the missing cells of the grid.
     """
     project = Retrieval(workspace, tell, retrievable(workspace, samples)).complete()
     for retrieval in retrievals_of_cells(workspace.of(project), tell) if cells else ():
-        project = replace(project, components={**project.components, **retrieval.complete().components})
+        project = replace(
+            project, components={**project.components, **retrieval.complete().components}
+        )
     return project
 
 
@@ -339,21 +430,40 @@ def plan_of(retrieval: Retrieval, *others: Retrieval) -> Plan:
             missing = [key for key in keys if key not in one.known]
             every += [(one.settings.describe(), key) for key in missing]
             turns += len(system.texts)
-            rows.append(_row(system.name, len(system.texts), missing, str(system.run or one.maker.run_path(system.name))))
+            rows.append(
+                _row(
+                    system.name,
+                    len(system.texts),
+                    missing,
+                    str(system.run or one.maker.run_path(system.name)),
+                )
+            )
             mixed += [system.name] if system.given and system.open else []
     rows.append(_row("all", turns, every, ""))
     notes = [retrieval.settings.describe()]
     notes += [f"{one.settings.folder.name}: {one.settings.describe()}" for one in others]
     if mixed:
-        notes.append(f"{', '.join(mixed)}: turns with changed texts are retrieved from this index, others are in the given run")
-    named = {turn for one in (retrieval, *others) for system in one.systems for turn in system.texts}
+        notes.append(
+            f"{', '.join(mixed)}: turns with changed texts are retrieved from this index, others are in the given run"
+        )
+    named = {
+        turn for one in (retrieval, *others) for system in one.systems for turn in system.texts
+    }
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", len(named), 0, tuple(notes))
     return Plan(evaluated, content={"plan": rows})
 
 
 def _row(name: str, turns: int, missing: Sequence[object], run: str) -> tuple[Any, ...]:
     answered = turns - len(missing)
-    return name, turns, answered, len(missing), answered / turns if turns else float("nan"), len(set(missing)), run
+    return (
+        name,
+        turns,
+        answered,
+        len(missing),
+        answered / turns if turns else float("nan"),
+        len(set(missing)),
+        run,
+    )
 
 
 def index_states(rankers: Sequence[Mapping[str, object]], index: str) -> list[str]:
@@ -369,5 +479,7 @@ def index_states(rankers: Sequence[Mapping[str, object]], index: str) -> list[st
         elif not any(path.glob("segments_*")):
             states.append("gone")
         else:
-            states.append("current" if index_state(path).checksum == ranker["checksum"] else "changed")
+            states.append(
+                "current" if index_state(path).checksum == ranker["checksum"] else "changed"
+            )
     return states

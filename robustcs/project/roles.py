@@ -42,7 +42,9 @@ class Chosen:
         if len(self.texts) < 2:
             return False
         original, human = (self.texts[role].texts for role in ("original", "human"))
-        pairs = [(words(original[turn]), words(human[turn])) for turn in original.keys() & human.keys()]
+        pairs = [
+            (words(original[turn]), words(human[turn])) for turn in original.keys() & human.keys()
+        ]
         longer = [len(new) > len(old) for old, new in pairs if new != old]
         return len(longer) >= FEW and sum(longer) >= _LONGER * len(longer)
 
@@ -58,9 +60,15 @@ def choose(texts: Sequence[Texts], turns: Collection[str]) -> Chosen:
         most = max((len(one.texts.keys() & turns) for one in candidates), default=0)
         ranks = {one: _rank(one, turns, most) for one in candidates}
         for one in sorted(candidates, key=ranks.__getitem__):
-            same, of = _equal(one.texts, found.texts["original"].texts) if "original" in found.texts else (0, 0)
+            same, of = (
+                _equal(one.texts, found.texts["original"].texts)
+                if "original" in found.texts
+                else (0, 0)
+            )
             if role == "human" and of >= FEW and same > _MOST_EQUAL * of:
-                found.refused.append((one, f"equals the Original texts in {same} of {of} turns, so it is not Human"))
+                found.refused.append(
+                    (one, f"equals the Original texts in {same} of {of} turns, so it is not Human")
+                )
             elif role not in found.texts:
                 found.texts[role] = one
             else:

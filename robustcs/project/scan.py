@@ -35,7 +35,19 @@ _RUNS = frozenset((
     "ranking", "rankings", "res", "result", "results", "run", "runs", "scores", "test", "trec",
 ))  # fmt: skip
 #: All words that do not name a system.
-_PLAIN = _RUNS | {"q", "queries", "query", "question", "questions", "text", "texts", "topics", "turn", "turns", "utterance"}
+_PLAIN = _RUNS | {
+    "q",
+    "queries",
+    "query",
+    "question",
+    "questions",
+    "text",
+    "texts",
+    "topics",
+    "turn",
+    "turns",
+    "utterance",
+}
 #: Largest number of files to read; larger trees are unlikely to be a folder of inputs.
 MOST_FILES = 2000
 
@@ -110,7 +122,9 @@ class Proposal:
     def of(self, *kinds: Kind) -> list[Found]:
         """Return the undecided files of these kinds; files that are primarily of another kind come last."""
         decided = self.taken.keys() | self.aside.keys()
-        some = [file for file in self.files if file.path not in decided and any(map(file.is_a, kinds))]
+        some = [
+            file for file in self.files if file.path not in decided and any(map(file.is_a, kinds))
+        ]
         return sorted(some, key=lambda file: file.what is not None and file.what.kind not in kinds)
 
     def place(self, file: Found) -> Path:
@@ -180,18 +194,26 @@ def look_through(folder: Path) -> Proposal:
     reported: set[Path] = set()
     for directory, folders, files in os.walk(folder):
         here = Path(directory)
-        folders[:] = sorted(name for name in folders if name[0] != "." and not (here / name / CONFIG_NAME).exists())
+        folders[:] = sorted(
+            name for name in folders if name[0] != "." and not (here / name / CONFIG_NAME).exists()
+        )
         if "report.html" in files:
             reported.update(here / name for name in files_of_report(here))
         links = [name for name in folders if (here / name).is_symlink()]
-        for path in (here / name for name in sorted([*files, *links]) if name[0] != "." and name != CONFIG_NAME):
+        for path in (
+            here / name
+            for name in sorted([*files, *links])
+            if name[0] != "." and name != CONFIG_NAME
+        ):
             name = path.relative_to(folder).as_posix()
             if path in reported:
                 continue
             if len(found.files) + len(found.aside) >= MOST_FILES:
                 found.leave([name], f"only the first {MOST_FILES:,} files are read")
             elif not path.is_file():
-                found.leave([name], "a link to a folder, or not a regular file, so it is not opened")
+                found.leave(
+                    [name], "a link to a folder, or not a regular file, so it is not opened"
+                )
             else:
                 try:
                     file = Found((name,), identify(path), name)
@@ -254,7 +276,9 @@ def run_words(path: str) -> list[str]:
 def without_common(names: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Remove the words with which all names start."""
     common = 0
-    while len(names) > 1 and all(len(words) > common + 1 and words[common] == names[0][common] for words in names):
+    while len(names) > 1 and all(
+        len(words) > common + 1 and words[common] == names[0][common] for words in names
+    ):
         common += 1
     return [tuple(words[common:]) for words in names]
 
@@ -265,12 +289,23 @@ def short_names(paths: Sequence[str], tags: Sequence[str] = ()) -> list[str]:
     If none of these is unique, the name is the whole path.
     """
     stems = [stem if set(words_of(stem)) - _RUNS else "" for stem in map(_stem, paths)]
-    ways = [stems, ["_".join(telling_words(path)) for path in paths], tags or [""] * len(paths), paths]
+    ways = [
+        stems,
+        ["_".join(telling_words(path)) for path in paths],
+        tags or [""] * len(paths),
+        paths,
+    ]
     names = [
-        next(way[place] for way in ways if way is paths or (way[place] and way.count(way[place]) == 1))
+        next(
+            way[place]
+            for way in ways
+            if way is paths or (way[place] and way.count(way[place]) == 1)
+        )
         for place in range(len(paths))
     ]
-    return [name if names.count(name) == 1 else path for name, path in zip(names, paths, strict=True)]
+    return [
+        name if names.count(name) == 1 else path for name, path in zip(names, paths, strict=True)
+    ]
 
 
 def _stem(path: str) -> str:

@@ -81,7 +81,11 @@ def file_of(part: Formulation, answers: bool) -> ScoredFile | None:
     """Return the file that scores a formulation: its predicted answers, or its run, else its per-turn scores."""
     role = part.role if part.role == part.name else f"{part.role}:{part.name}"
     if answers:
-        return ScoredFile(part.name, f"{role} answers", part.answers, "answers") if part.answers else None
+        return (
+            ScoredFile(part.name, f"{role} answers", part.answers, "answers")
+            if part.answers
+            else None
+        )
     if part.run:
         return ScoredFile(part.name, role, part.run, "runs")
     return ScoredFile(part.name, f"{role} scores", part.scores, "scores") if part.scores else None
@@ -110,24 +114,37 @@ def score(
     """
     kinds = {file.kind for file in files}
     if "answers" in kinds:
-        frames, expected, answered, notes = _answers(inputs, files, inputs.averaged(measures or DEFAULT_ANSWER_MEASURES))
+        frames, expected, answered, notes = _answers(
+            inputs, files, inputs.averaged(measures or DEFAULT_ANSWER_MEASURES)
+        )
     else:
         only_given = "runs" not in kinds
-        frames, expected, answered, notes = _rankings(inputs, files, inputs.averaged(measures, alone, only_given), alone)
+        frames, expected, answered, notes = _rankings(
+            inputs, files, inputs.averaged(measures, alone, only_given), alone
+        )
     policy = inputs.project.policy
     turns = count_turns(expected, answered, policy.missing, alone=alone, asked=asked)
     own = {}
     if alone and policy.missing == "own":
-        counts = [found.missing if found.unscored is None else found.missing | found.unscored for found in answered]
+        counts = [
+            found.missing if found.unscored is None else found.missing | found.unscored
+            for found in answered
+        ]
         own = {file.name: int((~lacks).sum()) for file, lacks in zip(files, counts, strict=True)}
         frames = [one.without(found.missing) for one, found in zip(frames, answered, strict=True)]
     for place, file in enumerate(files):
         if file.name in turns.asked:
             frames[place] = frames[place].without(~turns.asked[file.name])
     there = [int((turns.counted & ~found.missing).sum()) for found in answered]
-    few = {file.name: some for file, some in zip(files, there, strict=True) if 2 * some < turns.counted.sum()}
+    few = {
+        file.name: some
+        for file, some in zip(files, there, strict=True)
+        if 2 * some < turns.counted.sum()
+    }
     lost = {
-        file.name: int(found.unscored.sum()) for file, found in zip(files, answered, strict=True) if found.unscored is not None
+        file.name: int(found.unscored.sum())
+        for file, found in zip(files, answered, strict=True)
+        if found.unscored is not None
     }
     evaluated = Evaluated(
         policy,
@@ -135,12 +152,18 @@ def score(
         int(turns.counted.sum()),
         int(turns.lacking.sum()),
         tuple(dict.fromkeys([*notes, *turns.notes])),
-        as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
+        as_given=tuple(file.name for file in files if file.kind == "scores")
+        if len(kinds) > 1
+        else (),
         own_turns=own,
         unscored=int(turns.unscored.sum()),
-        unscored_by={name: (number, len(expected.turns)) for name, number in lost.items() if number},
+        unscored_by={
+            name: (number, len(expected.turns)) for name, number in lost.items() if number
+        },
         few=few,
-        conversations=conversations_of(inputs, expected.turns, [file.path for file in files if file.kind != "runs"]),
+        conversations=conversations_of(
+            inputs, expected.turns, [file.path for file in files if file.kind != "runs"]
+        ),
     )
     return [frame.take(turns.counted) for frame in frames], evaluated
 
@@ -149,7 +172,9 @@ def score(
 Scored = tuple[list[TurnScores], Expected, list[Answered], list[str]]
 
 
-def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool) -> Scored:
+def _rankings(
+    inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool
+) -> Scored:
     runs = [file for file in files if file.kind == "runs"]
     given = [file for file in files if file.kind == "scores"]
     tables = score_files(inputs, given, measures, bool(runs), alone) if given else []
@@ -162,8 +187,14 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
     expected = expected_of(inputs.qrels, inputs.project.policy.documents)
     notes = [note for matrix in matrices for note in matrix.notes] + list(inputs.qrels.notes)
     notes += grade_notes(measures, inputs.qrels.grades, inputs.project.policy.relevance_level)
-    frames = {file: evaluate(matrix, measures, inputs.project.policy) for file, matrix in zip(runs, matrices, strict=True)}
-    answered = {file: answered_by_run(file.name, file.path, matrix) for file, matrix in zip(runs, matrices, strict=True)}
+    frames = {
+        file: evaluate(matrix, measures, inputs.project.policy)
+        for file, matrix in zip(runs, matrices, strict=True)
+    }
+    answered = {
+        file: answered_by_run(file.name, file.path, matrix)
+        for file, matrix in zip(runs, matrices, strict=True)
+    }
     for file, table in zip(given, tables, strict=True):
         frames[file] = table.over(expected.turns, True)
         answered[file] = table.answered(file, expected, True)
@@ -186,7 +217,12 @@ class Given:
     @property
     def unscored(self) -> list[str]:
         """The turns of the file without a score by some measure."""
-        return list(compress(self.scores.turns, np.any([np.isnan(values) for values in self.scores.values()], axis=0)))
+        return list(
+            compress(
+                self.scores.turns,
+                np.any([np.isnan(values) for values in self.scores.values()], axis=0),
+            )
+        )
 
     def over(self, turns: Sequence[str], judged: bool) -> TurnScores:
         """Return the scores on other turns; ``judged``: the turns are those of the qrels."""
@@ -197,11 +233,17 @@ class Given:
         found = answered_by_turns(file.name, file.path, self.scores.turns, expected)
         unscored = set(self.unscored)
         missing = np.array([turn in unscored for turn in expected.turns], dtype=bool)
-        return replace(found, unscored=missing if judged and self.of_run else missing | found.missing)
+        return replace(
+            found, unscored=missing if judged and self.of_run else missing | found.missing
+        )
 
 
 def score_files(
-    inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], with_runs: bool = False, alone: bool = False
+    inputs: Inputs,
+    files: Sequence[ScoredFile],
+    measures: Sequence[Measure],
+    with_runs: bool = False,
+    alone: bool = False,
 ) -> list[Given]:
     """Read per-turn scores, of the turns with any measure; only the measures that are used are parsed.
 
@@ -218,7 +260,9 @@ def score_files(
     for file, source in zip(files, read, strict=True):
         inputs.remember(file.role, file.path, source.size)
         if source.texts:
-            inputs.note(f"{', '.join(source.texts)} of {source.path} skipped, because their values are text")
+            inputs.note(
+                f"{', '.join(source.texts)} of {source.path} skipped, because their values are text"
+            )
         shared = [one.name for one in files if one.path == file.path]
         if len(shared) > 1 and len(asked) < 2 and {*shared} <= {*source.measures}:
             by_file.append({asked[0] if asked else "score": file.name})
@@ -233,10 +277,18 @@ def score_files(
         if lacking or not asked:
             found = f"{file.path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}"
             raise UsageError("no-such-measure", found, f"it has {some_of(list(names), 12)}")
-    frames = [source.frame([names[name] for name in asked]) for source, names in zip(read, by_file, strict=True)]
-    ranked = all(parse_measure(name, given=True).family not in (GIVEN, *ANSWER_FAMILIES) for name in asked)
+    frames = [
+        source.frame([names[name] for name in asked])
+        for source, names in zip(read, by_file, strict=True)
+    ]
+    ranked = all(
+        parse_measure(name, given=True).family not in (GIVEN, *ANSWER_FAMILIES) for name in asked
+    )
     return [
-        Given(TurnScores(frame.index, dict(zip(asked, frame.to_numpy(np.float64).T, strict=True))), source.lines and ranked)
+        Given(
+            TurnScores(frame.index, dict(zip(asked, frame.to_numpy(np.float64).T, strict=True))),
+            source.lines and ranked,
+        )
         for frame, source in zip(frames, read, strict=True)
     ]
 
@@ -246,7 +298,9 @@ PREFERRED = ("ndcg_cut_3", "ndcg_cut_10", "recip_rank", "map", "P_1", "recall_10
 MOST_MEASURES, FEW_MEASURES = 8, 3
 
 
-def default_measures(inputs: Inputs, files: Sequence[Mapping[str, str]], with_runs: bool, alone: bool) -> list[str]:
+def default_measures(
+    inputs: Inputs, files: Sequence[Mapping[str, str]], with_runs: bool, alone: bool
+) -> list[str]:
     """Return the measures to use of files of scores if none are requested; ``files``: the measures that each has.
 
     These are all known means that all files have, if they are at most :data:`MOST_MEASURES`, in the order of
@@ -258,12 +312,24 @@ def default_measures(inputs: Inputs, files: Sequence[Mapping[str, str]], with_ru
     if not alone and (found := [name for name in map(str, DEFAULT_MEASURES) if name in common]):
         return found
     known = {name: parsed.family for name in common if (parsed := known_measure(name))}
-    usable = [name for name, family in known.items() if not (with_runs and family in (GIVEN, *ANSWER_FAMILIES))]
+    usable = [
+        name
+        for name, family in known.items()
+        if not (with_runs and family in (GIVEN, *ANSWER_FAMILIES))
+    ]
     means = [name for name in usable if is_averaged(name)] or (usable if alone else [])
-    found = sorted(means, key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
+    found = sorted(
+        means, key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED)
+    )
     if len(found) > MOST_MEASURES:
         found = [name for name in found if name in PREFERRED][:FEW_MEASURES] or found[:FEW_MEASURES]
-    if found and (left := [name for name in dict.fromkeys(name for names in files for name in names) if name not in found]):
+    if found and (
+        left := [
+            name
+            for name in dict.fromkeys(name for names in files for name in names)
+            if name not in found
+        ]
+    ):
         inputs.note(f"measures not used: {some_of(left, 12)}; choose with --metric")
     return found
 
@@ -273,7 +339,10 @@ def join_scores(files: Sequence[ScoredFile], given: Sequence[Given]) -> Scored:
 
     Raises :class:`InputError` for a file that shares no turn with the others.
     """
-    expected = union_of_turns([(file.path, one.scores.turns) for file, one in zip(files, given, strict=True)], "the scores")
+    expected = union_of_turns(
+        [(file.path, one.scores.turns) for file, one in zip(files, given, strict=True)],
+        "the scores",
+    )
     answered = [one.answered(file, expected, False) for file, one in zip(files, given, strict=True)]
     return [one.over(expected.turns, False) for one in given], expected, answered, []
 
@@ -290,7 +359,10 @@ def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Mea
 
 
 def scored_answers(
-    inputs: Inputs, files: Sequence[ScoredFile], predicted: Sequence[Mapping[str, str]], measures: Sequence[Measure]
+    inputs: Inputs,
+    files: Sequence[ScoredFile],
+    predicted: Sequence[Mapping[str, str]],
+    measures: Sequence[Measure],
 ) -> Scored:
     """Score predicted answers (turn → answer, per file) over the turns of the gold answers.
 
@@ -308,7 +380,9 @@ def scored_answers(
     for file, answers in zip(files, predicted, strict=True):
         scores, unmatched = answer_scores(answers, gold)
         if unmatched.extra:
-            notes.append(f"{counted(unmatched.extra, 'answer')} of {file.name} to turns without gold answers excluded")
+            notes.append(
+                f"{counted(unmatched.extra, 'answer')} of {file.name} to turns without gold answers excluded"
+            )
         frames.append(scores.only(names))
         answered.append(answered_by_turns(file.name, file.path, answers, expected))
     return frames, expected, answered, notes

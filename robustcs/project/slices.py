@@ -51,25 +51,39 @@ def slicings(
         file = file_of("slices", "slices", one)
         if isinstance(one, str) and os.sep not in one and not file.suffix and not file.exists():
             found = f"--slices {one}: neither a file nor a known property"
-            raise UsageError("no-such-slicing", found, f"name a file, or choose from {', '.join(WORDS)}")
+            raise UsageError(
+                "no-such-slicing", found, f"name a file, or choose from {', '.join(WORDS)}"
+            )
         read = workspace.slices(file)
         if own := dict.fromkeys(set().union(*read.values()), ""):
             workspace.refuse_strangers([(file, own)], turns, evaluated.basis)
         for column, values in read.items():
             known = columns.setdefault(column, {})
             if twice := [turn for turn in values if turn in known]:
-                found = f"--slices {file}: another file also has column {column} for {some_of(twice)}"
-                raise UsageError("repeated-slices", found, "keep each turn in one file only, or rename the column")
+                found = (
+                    f"--slices {file}: another file also has column {column} for {some_of(twice)}"
+                )
+                raise UsageError(
+                    "repeated-slices",
+                    found,
+                    "keep each turn in one file only, or rename the column",
+                )
             known |= values
     of_texts = any(word in (*BY_TEXTS, TEXTS) for word in (*words, *offered))
     texts = workspace.texts_of(turns, evaluated.basis) if of_texts else {}
     return turn_slicings(words, turns, texts, columns, offered, evaluated.conversations)
 
 
-def searched(workspace: Workspace, turns: Sequence[str], cut: Sequence[Slicing], evaluated: Evaluated) -> tuple[Slicing, ...]:
+def searched(
+    workspace: Workspace, turns: Sequence[str], cut: Sequence[Slicing], evaluated: Evaluated
+) -> tuple[Slicing, ...]:
     """Return the slicings to search: ``cut``, else :data:`SEARCHED`. Raises :class:`UsageError` if there is none."""
     found = tuple(cut) or slicings(workspace, turns, None, evaluated, SEARCHED)[0]
     if not any(one.slices for one in found):
         why = "--find-slices has nothing to search: neither turn ids nor texts split these turns"
-        raise UsageError("no-slices", why, "add properties with --slices FILE, or texts with --rewrites original=FILE")
+        raise UsageError(
+            "no-slices",
+            why,
+            "add properties with --slices FILE, or texts with --rewrites original=FILE",
+        )
     return found

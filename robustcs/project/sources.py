@@ -62,7 +62,9 @@ class Source:
         """The name by which commands list the source: ``TABLE.KEY`` in a study's table, else the key."""
         return self.key if self.table in ("", "formulations") else f"{self.table}.{self.key}"
 
-    def read(self, path: StrPath, name: str = "", by_rank: bool = False, bank: Path | None = None) -> Any:
+    def read(
+        self, path: StrPath, name: str = "", by_rank: bool = False, bank: Path | None = None
+    ) -> Any:
         """Read a file. The reader is imported here, so that options and help load without it.
 
         name
@@ -75,7 +77,11 @@ class Source:
         place, *more = READERS[self.reader].split()
         if more == ["or_run"] and not _reader("clariq.is_json")(path):
             place, *more = READERS["run"].split()
-        known = {"name": name, "by_rank": by_rank, "known": _reader("mixed_initiative.read_bank")(bank) if bank else None}
+        known = {
+            "name": name,
+            "by_rank": by_rank,
+            "known": _reader("mixed_initiative.read_bank")(bank) if bank else None,
+        }
         read = _reader(place)(path, *(known[one] for one in more if one in known))
         return next(iter(read.values())) if more == ["or_run"] and isinstance(read, dict) else read
 
@@ -255,7 +261,10 @@ class Setting:
 
             return tuple(parse_threshold(str(one)) for one in several(value))
         if self.kind == "lists":
-            return {name: tuple(map(str, several(some))) for name, some in mapping_of(self.key, value, "[NAME, …]").items()}
+            return {
+                name: tuple(map(str, several(some)))
+                for name, some in mapping_of(self.key, value, "[NAME, …]").items()
+            }
         if value is None:
             return None
         if self.kind == "text":
@@ -263,10 +272,20 @@ class Setting:
         if self.kind == "share":
             if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= 1:
                 return value
-            raise UsageError("bad-setting", f"{self.key} is {value!r}", "write a number from 0 to 1")
-        if hasattr(value, "__index__") and not isinstance(value, bool) and operator.index(value) >= self.least:
+            raise UsageError(
+                "bad-setting", f"{self.key} is {value!r}", "write a number from 0 to 1"
+            )
+        if (
+            hasattr(value, "__index__")
+            and not isinstance(value, bool)
+            and operator.index(value) >= self.least
+        ):
             return operator.index(value)
-        raise UsageError("bad-setting", f"{self.key} is {value!r}", f"write a whole number of at least {self.least}")
+        raise UsageError(
+            "bad-setting",
+            f"{self.key} is {value!r}",
+            f"write a whole number of at least {self.least}",
+        )
 
 
 SETTINGS = (
@@ -302,7 +321,9 @@ def mapping_of(key: str, value: Any, what: str = "FILE") -> Mapping[str, Any]:
     """Return a mapping by name. Raises :class:`UsageError` for anything else."""
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
         return value
-    raise UsageError("bad-type", f"{key} is not a dictionary by name", f"write {key}={{NAME: {what}}}")
+    raise UsageError(
+        "bad-type", f"{key} is not a dictionary by name", f"write {key}={{NAME: {what}}}"
+    )
 
 
 # ---------------------------------------------------------------- ``NAME=FILE``: files named in options
@@ -312,7 +333,11 @@ def assigned(option: str, what: str, text: str) -> tuple[str, str]:
     """Split ``NAME=FILE``. Raises :class:`UsageError` for anything else."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
-        raise UsageError("bad-assignment", f"{option} {text} has no {what}= or no file", f"write {option} {what}=FILE")
+        raise UsageError(
+            "bad-assignment",
+            f"{option} {text} has no {what}= or no file",
+            f"write {option} {what}=FILE",
+        )
     return _utf8(name), value
 
 

@@ -18,7 +18,13 @@ from robustcs.evaluation.bounds import measure_bounds
 from robustcs.evaluation.extremes import BOUNDED
 from robustcs.evaluation.holes import JudgedRun, judged_run, only_turns
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure, highest_score, parse_measure
+from robustcs.evaluation.measure import (
+    ANSWER_FAMILIES,
+    GIVEN,
+    Measure,
+    highest_score,
+    parse_measure,
+)
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.ranking import Ranking
@@ -48,14 +54,18 @@ def read_state(path: Path) -> State:
         policy = dict(state.policy)
         typed(policy.pop("line", None), str)
         typed(policy.pop("conversation", ""), str)  # here also the name of a file
-        typed({**policy, "conversation": "", "strict": False}, EvaluationPolicy)  # strict changes no score
+        typed(
+            {**policy, "conversation": "", "strict": False}, EvaluationPolicy
+        )  # strict changes no score
         for text in state.thresholds:
             parse_threshold(text)
         for name, system in state.systems.items():
             _check(name, system)
     except (ValueError, UsageError) as error:
         found = error.found if isinstance(error, UsageError) else str(error)
-        raise input_error(path, None, found, "run robustcs report again, or name the project file", "bad-state") from None
+        raise input_error(
+            path, None, found, "run robustcs report again, or name the project file", "bad-state"
+        ) from None
     return state
 
 
@@ -67,22 +77,30 @@ def _check(name: str, system: SystemState) -> None:
         highest = highest_score(parse_measure(metric, given=True))
         for turn, score in scores.items():
             if highest is not None and not -TOLERANCE <= score <= highest + TOLERANCE:
-                raise ValueError(f"{metric} of turn {turn} of {name} is {score:g}, not in 0 to {highest:g}")
+                raise ValueError(
+                    f"{metric} of turn {turn} of {name} is {score:g}, not in 0 to {highest:g}"
+                )
         if metric not in system.scores or scores.keys() != turns:
             raise ValueError(f"{metric} of {name} does not have the turns of its other scores")
     for metric, lowest in system.low.items():
-        if any(low > system.high.get(metric, lowest)[turn] + TOLERANCE for turn, low in lowest.items()):
+        if any(
+            low > system.high.get(metric, lowest)[turn] + TOLERANCE for turn, low in lowest.items()
+        ):
             raise ValueError(f"the lower bound of {metric} of {name} is above the upper bound")
     if strange := sorted({*system.outcomes.values()} - {*OUTCOMES}):
         raise ValueError(f"{name} has the outcome {strange[0]!r}")
     grades = [grade for head in system.heads.values() for _, grade in head if grade is not None]
     if max(map(abs, grades), default=0) > MAX_GRADE or min(system.below.values(), default=0) < 0:
-        raise ValueError(f"{name} has a grade above {MAX_GRADE}, or a negative number of unjudged passages")
+        raise ValueError(
+            f"{name} has a grade above {MAX_GRADE}, or a negative number of unjudged passages"
+        )
     if not turns >= {*system.rankings, *system.heads, *system.below, *system.lacking}:
         raise ValueError(f"{name} has turns without a score")
 
 
-def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> tuple[State, dict[str, JudgedRun]]:
+def state_of(
+    workspace: Workspace, scores: Mapping[str, Path] | None = None
+) -> tuple[State, dict[str, JudgedRun]]:
     """Return the state of a project, and its runs joined with the judgments, on the turns that count.
 
     Each run is a system, and so is each formulation with per-turn scores, and each file of ``scores`` (name → file). Measures
@@ -95,7 +113,9 @@ def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> 
     systems = project.systems
     parts = {part.name: part for part in project.formulations.values()}
     texts = workspace.texts
-    given = [file for part in parts.values() if not part.run and (file := file_of(part, answers=False))]
+    given = [
+        file for part in parts.values() if not part.run and (file := file_of(part, answers=False))
+    ]
     given += [ScoredFile(name, name, path, "scores") for name, path in (scores or {}).items()]
     outcomes = _of_answers(workspace)
     if not systems and not given and not outcomes:
@@ -105,12 +125,18 @@ def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> 
     judgments: dict[str, str] = {}
     missing = 0
     if systems:
-        wanted = [one for one in measures if one.family not in (GIVEN, *ANSWER_FAMILIES)] or list(DEFAULT_MEASURES)
-        depth = min(DEEPEST, max([SHOWN, *(measure.cutoff or 0 for measure in wanted)]))  # passages of a turn to store
+        wanted = [one for one in measures if one.family not in (GIVEN, *ANSWER_FAMILIES)] or list(
+            DEFAULT_MEASURES
+        )
+        depth = min(
+            DEEPEST, max([SHOWN, *(measure.cutoff or 0 for measure in wanted)])
+        )  # passages of a turn to store
         rankings, runs, missing = judged_runs(workspace, systems, depth)
         highest = max(int(workspace.qrels.grades.max()), 0)
         for name, run in runs.items():
-            known = {turn: texts[name][turn] for turn in run.matrix.turns if turn in texts.get(name, {})}
+            known = {
+                turn: texts[name][turn] for turn in run.matrix.turns if turn in texts.get(name, {})
+            }
             kept = _of_run(run, rankings[name], wanted, project.policy, highest, depth)
             found[name] = replace(kept, role=parts[name].role if name in parts else "", texts=known)
         judgments = _judgments(workspace.qrels)
@@ -118,14 +144,21 @@ def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> 
     if given:
         frames, evaluated = workspace.scores_of(given, measures)
         missing = max(missing, evaluated.missing)
-        own = score_files(workspace, given, [parse_measure(name, given=True) for name in next(iter(frames.values()))])
+        own = score_files(
+            workspace,
+            given,
+            [parse_measure(name, given=True) for name in next(iter(frames.values()))],
+        )
         every = dict.fromkeys(turn for read in own for turn in read.scores.turns)
         for (name, frame), read in zip(frames.items(), own, strict=True):
             of_run = bool(project.qrels) and read.of_run
             lost = set(read.unscored) | (set() if of_run else every.keys() - set(read.scores.turns))
             turns = frame.turns
             lacking = sorted(set(turns) - set(read.scores.turns), key=turn_sort_key)
-            values = {metric: dict(zip(turns, column.tolist(), strict=True)) for metric, column in frame.items()}
+            values = {
+                metric: dict(zip(turns, column.tolist(), strict=True))
+                for metric, column in frame.items()
+            }
             role = parts[name].role if name in parts else ""
             unscored = sorted(lost, key=turn_sort_key)
             found[name] = SystemState(
@@ -133,7 +166,9 @@ def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> 
                 absent_is_missing=not of_run,
             )  # fmt: skip
     for name, answered in outcomes.items():
-        found[name] = replace(found[name], outcomes=answered.outcomes) if name in found else answered
+        found[name] = (
+            replace(found[name], outcomes=answered.outcomes) if name in found else answered
+        )
     state = State(
         name=project.name,
         policy={**project.policy.as_dict(), "line": project.policy.describe()},
@@ -143,10 +178,15 @@ def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> 
         judgments=judgments,
         missing=missing,
         formulations=list(parts),
-        groups={name: {"baseline": one.baseline, "sets": list(one.sets)} for name, one in project.groups.items()},
+        groups={
+            name: {"baseline": one.baseline, "sets": list(one.sets)}
+            for name, one in project.groups.items()
+        },
     )
     places = conversations_of(workspace, state.turns).places
-    return replace(state, conversations={turn: places[turn] for turn in state.turns if turn in places}), runs
+    return replace(
+        state, conversations={turn: places[turn] for turn in state.turns if turn in places}
+    ), runs
 
 
 def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
@@ -154,7 +194,10 @@ def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
 
     Only scores of the files and labels make an answer correct here: nuggets and snippets do not.
     """
-    if not (workspace.project.answers and (workspace.project.answers.answered or workspace.project.answers.assignments)):
+    if not (
+        workspace.project.answers
+        and (workspace.project.answers.answered or workspace.project.answers.assignments)
+    ):
         return {}
     inputs = AnswerInputs(workspace)
     turns, _ = inputs.counted()
@@ -166,7 +209,9 @@ def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
     kinds = inputs.kinds(turns, ())
     for name in inputs.responses:
         one = inputs.traced(name, turns, kinds, made_of.given[name], correct.get(name, {}))
-        scores = {metric: values for metric, values in one.scores.items() if not asked or metric in asked}
+        scores = {
+            metric: values for metric, values in one.scores.items() if not asked or metric in asked
+        }
         found[name] = SystemState(
             "", {metric: dict(zip(turns, np.nan_to_num(values).tolist(), strict=True)) for metric, values in scores.items()},
             {}, {}, {}, {}, lacking=[turn for turn in turns if turn not in inputs.responses[name]],
@@ -189,9 +234,14 @@ def judged_runs(
     listed = list(files.items())
     built = workspace.per_run(listed, partial(_read, workspace.qrels, depth))
     matrices = [run.matrix for _, run in built]
-    turns = workspace.count_turns(list(files), listed, matrices, holes=True, asked=workspace.asked, apart=True)
+    turns = workspace.count_turns(
+        list(files), listed, matrices, holes=True, asked=workspace.asked, apart=True
+    )
     masks = [turns.counted & turns.asked.get(name, turns.counted) for name in files]
-    runs = [run if mask.all() else only_turns(run, mask) for (_, run), mask in zip(built, masks, strict=True)]
+    runs = [
+        run if mask.all() else only_turns(run, mask)
+        for (_, run), mask in zip(built, masks, strict=True)
+    ]
     rankings = dict(zip(files, (kept for kept, _ in built), strict=True))
     workspace.note(*turns.notes)
     return rankings, dict(zip(files, runs, strict=True)), int(turns.lacking.sum())
@@ -219,7 +269,12 @@ def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
 
 
 def _of_run(
-    run: JudgedRun, ranking: KeptRanking, measures: Sequence[Measure], policy: EvaluationPolicy, highest: int, depth: int
+    run: JudgedRun,
+    ranking: KeptRanking,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    highest: int,
+    depth: int,
 ) -> SystemState:
     """Return the state of a run without role and texts."""
     turns = run.matrix.turns
@@ -233,7 +288,10 @@ def _of_run(
         for measure in measures
         if measure.family in BOUNDED
     }
-    grades = [[None if grade == UNJUDGED else grade for grade in row] for row in run.matrix.grades[:, :depth].tolist()]
+    grades = [
+        [None if grade == UNJUDGED else grade for grade in row]
+        for row in run.matrix.grades[:, :depth].tolist()
+    ]
     return SystemState(
         "",
         {metric: by_turn(frame[metric].tolist()) for metric in frame},

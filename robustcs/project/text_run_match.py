@@ -47,7 +47,9 @@ class Fit:
     def share(self) -> float:
         """The share of turns on which texts and rankings agree, 0 to 1; nan without turns."""
         turns = len(self.equal) + len(self.other)
-        return 1 - (len(self.equal_apart) + len(self.other_alike)) / turns if turns else float("nan")
+        return (
+            1 - (len(self.equal_apart) + len(self.other_alike)) / turns if turns else float("nan")
+        )
 
     @property
     def agreement(self) -> str:
@@ -125,15 +127,30 @@ def uncrossed(rankings: Mapping[tuple[str, str], Mapping[str, str]]) -> str:
     common = fewest = turns = 0
     wordings, rankers = (list(dict.fromkeys(cell[place] for cell in rankings)) for place in (0, 1))
     for one, other in combinations(wordings, 2):
-        both = [ranker for ranker in rankers if (one, ranker) in rankings and (other, ranker) in rankings]
+        both = [
+            ranker
+            for ranker in rankers
+            if (one, ranker) in rankings and (other, ranker) in rankings
+        ]
         for first, second in combinations(both, 2):
-            apart = [_unlike(rankings[wording, first], rankings[wording, second]) for wording in (one, other)]
+            apart = [
+                _unlike(rankings[wording, first], rankings[wording, second])
+                for wording in (one, other)
+            ]
             shared = apart[0] & apart[1]
             equal = [
-                {turn for turn in shared if rankings[one, ranker][turn] == rankings[other, ranker][turn]}
+                {
+                    turn
+                    for turn in shared
+                    if rankings[one, ranker][turn] == rankings[other, ranker][turn]
+                }
                 for ranker in (first, second)
             ]
-            common, fewest, turns = common + len(equal[0] & equal[1]), fewest + min(map(len, equal)), turns + len(shared)
+            common, fewest, turns = (
+                common + len(equal[0] & equal[1]),
+                fewest + min(map(len, equal)),
+                turns + len(shared),
+            )
     if not turns:
         return "no two wordings have runs of the same two rankers"
     if not fewest:
@@ -142,7 +159,11 @@ def uncrossed(rankings: Mapping[tuple[str, str], Mapping[str, str]]) -> str:
         return f"a ranker ranks only {counted(fewest, 'turn')} equally for two wordings"
     if common < _CROSSED * fewest:
         return "the turns that are ranked equally for two wordings depend on the ranker"
-    return "" if fewest <= _MOST_EQUAL * turns else "nearly all turns are ranked equally for two wordings"
+    return (
+        ""
+        if fewest <= _MOST_EQUAL * turns
+        else "nearly all turns are ranked equally for two wordings"
+    )
 
 
 def _unlike(rankings: Mapping[str, str], others: Mapping[str, str]) -> set[str]:

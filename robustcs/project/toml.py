@@ -41,8 +41,14 @@ def read_toml(path: StrPath, text: str) -> dict[str, Any]:
         line = int(place[1]) if place else len(lines)  # else at the end of the file
         found = f"invalid TOML ({error})"
     except (ValueError, RecursionError) as error:
-        found = "invalid TOML (a number with thousands of digits)" if isinstance(error, ValueError) else TOO_DEEP
-        line = line or 1 + bisect_left(range(1, len(lines)), True, key=lambda number: _fails("\n".join(lines[:number])))
+        found = (
+            "invalid TOML (a number with thousands of digits)"
+            if isinstance(error, ValueError)
+            else TOO_DEEP
+        )
+        line = line or 1 + bisect_left(
+            range(1, len(lines)), True, key=lambda number: _fails("\n".join(lines[:number]))
+        )
     raise input_error(path, line, found, "check this line", "not-toml")
 
 
@@ -85,10 +91,16 @@ def quoted(value: Any) -> str:
 
 def toml_key(*path: str) -> str:
     """Return a path of names as a TOML key, with dots."""
-    return ".".join(name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name) for name in path)
+    return ".".join(
+        name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name) for name in path
+    )
 
 
-def toml_text(values: Mapping[str, Any], *tables: str, comments: Mapping[tuple[str, ...], str] = MappingProxyType({})) -> str:
+def toml_text(
+    values: Mapping[str, Any],
+    *tables: str,
+    comments: Mapping[tuple[str, ...], str] = MappingProxyType({}),
+) -> str:
     """Write nested tables of texts, numbers, booleans and lists of them as TOML.
 
     tables

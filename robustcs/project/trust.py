@@ -91,10 +91,18 @@ def model_of_qrels(project: Project) -> tuple[str, str]:
     if not project.qrels or project.qrels_source in ("people", "mixed"):
         return "", ""
     files = parts_of(project.qrels)
-    found = [(name, f"the qrels are those of judge {name}") for name, path in project.judges.items() if path in files]
+    found = [
+        (name, f"the qrels are those of judge {name}")
+        for name, path in project.judges.items()
+        if path in files
+    ]
     if project.qrels_source == "model":
         found += [(file.stem, f"the source of {file.name} is model") for file in files]
-    found += [(file.stem, f"the qrels are {file.name}, and {why}") for file in files if (why := model_evidence(file))]
+    found += [
+        (file.stem, f"the qrels are {file.name}, and {why}")
+        for file in files
+        if (why := model_evidence(file))
+    ]
     return found[0] if found else ("", "")
 
 
@@ -107,7 +115,9 @@ def limits_of_sources(project: Project) -> list[Limit]:
     ] if told else []  # fmt: skip
 
 
-def limits_of_names(project: Project, read: Collection[str], tables: Iterable[str] = tuple(_OF_MARKS)) -> list[Limit]:
+def limits_of_names(
+    project: Project, read: Collection[str], tables: Iterable[str] = tuple(_OF_MARKS)
+) -> list[Limit]:
     """Return a limit for each table with roles that only file names suggest: see :mod:`robustcs.project.marks`.
 
     read
@@ -119,7 +129,11 @@ def limits_of_names(project: Project, read: Collection[str], tables: Iterable[st
 
 def note_on_names(project: Project, read: Collection[str], tables: Iterable[str]) -> str:
     """Return one note on the roles in some tables that only file names suggest, of the files that were ``read``; or empty."""
-    used = [mark for mark in project.marks if any(shown(file) in read for file in _marked_files(project, mark))]
+    used = [
+        mark
+        for mark in project.marks
+        if any(shown(file) in read for file in _marked_files(project, mark))
+    ]
     names = told(used, tuple(tables))
     return f"Roles by file name: {names}" if names else ""
 
@@ -131,7 +145,11 @@ def _marked_files(project: Project, mark: Mark) -> Iterator[Path]:
     if table == "groups" and found:
         found = tuple(project.systems.get(system, ()) for system in found.sets)
     elif table == "formulations":
-        found = (getattr(found, key[0], None), found.sample_runs if key[0] == "run" else ()) if key and found else found
+        found = (
+            (getattr(found, key[0], None), found.sample_runs if key[0] == "run" else ())
+            if key and found
+            else found
+        )
     return paths_of(found)
 
 
@@ -141,7 +159,11 @@ def limits_of_qrels(qrels: Qrels) -> list[Limit]:
     if not len(qrels) or qrels.grades.min() <= 0:
         return limits
     grades = sorted(set(qrels.grades.tolist()))
-    has = f"only grade {grades[0]}" if len(grades) == 1 else f"only positive grades ({grades[0]} to {grades[-1]})"
+    has = (
+        f"only grade {grades[0]}"
+        if len(grades) == 1
+        else f"only positive grades ({grades[0]} to {grades[-1]})"
+    )
     reason = f"The qrels have {has}, so the share of judged passages does not show how many passages are unjudged."
     return [*limits, Limit(("unjudged",), reason, bars=True)]
 
@@ -162,7 +184,10 @@ def fit_of(inputs: Inputs, runs: Mapping[str, tuple[str, Path]]) -> CollectionFi
 
     found = dict(zip(runs, inputs.per_run(list(runs.values()), some_rankings), strict=True))
     judged = [(turn, passage) for turn, passage, _ in inputs.qrels.rows()]
-    tops, retrieved = {name: top for name, (top, _) in found.items()}, set().union(*(some for _, some in found.values()))
+    tops, retrieved = (
+        {name: top for name, (top, _) in found.items()},
+        set().union(*(some for _, some in found.values())),
+    )
     wanted = retrieved.union(passage for _, passage in judged)
     wanted.update(passage for top in tops.values() for some in top.values() for passage in some)
     texts = read_text_checksums(path, wanted)
@@ -178,15 +203,21 @@ def misfits(fit: CollectionFit) -> tuple[str, ...]:
     said = []
     if fit.share > MOST:
         counts = f"{fit.lacking:,} of {fit.judged:,}"
-        said.append(f"{whole_percent(fit.share)} of the judgments ({counts}) are for passages missing from the collection")
+        said.append(
+            f"{whole_percent(fit.share)} of the judgments ({counts}) are for passages missing from the collection"
+        )
     if top.share > MOST:
         counts = f"{top.twins:,} of {top.judged + top.twins:,}"
         whose = f"the judged texts in the top {DEPTH} of {system_name(fit.worst)}"
-        said.append(f"{whole_percent(top.share)} of {whose} ({counts}) are judged only under another id")
+        said.append(
+            f"{whole_percent(top.share)} of {whose} ({counts}) are judged only under another id"
+        )
     return tuple(said)
 
 
-def claim_of_misfits(fit: CollectionFit | None, pairs: Iterable[tuple[str, str]], subject: Subject) -> tuple[str, bool]:
+def claim_of_misfits(
+    fit: CollectionFit | None, pairs: Iterable[tuple[str, str]], subject: Subject
+) -> tuple[str, bool]:
     """Return the beginning of a claim on ``pairs`` of systems, and whether nothing can be claimed, as two differ by misfits.
 
     The beginning is empty if the judgments fit the collection, and a whole clause if nothing can be claimed.
@@ -214,7 +245,10 @@ def limits_of_fit(fit: CollectionFit | None, project: Project) -> list[Limit]:
     }  # fmt: skip
     others = tuple(one for one in _OF_JUDGMENTS if one not in chain.from_iterable(pairs))
     reason = f"{', and '.join(found)}."
-    limits = [Limit(some, reason, any(fit.apart(*pair) for pair in own), first=True) for some, own in pairs.items()]
+    limits = [
+        Limit(some, reason, any(fit.apart(*pair) for pair in own), first=True)
+        for some, own in pairs.items()
+    ]
     return [*limits, Limit(others, reason, first=True)]
 
 
@@ -238,10 +272,18 @@ def limits_of_result(evaluated: Evaluated, family: Family | None = None) -> list
         reason = f"{evaluated.missing} of {counted(evaluated.turns, 'turn')} are missing in at least one system and score 0."
         limits.append(Limit(_OF_JUDGMENTS, reason))
     if told := many_missing(evaluated.unscored_by):
-        limits.append(Limit(_OF_CAUSES, f"{told}, which may change what causes the errors.", bars=True))
-    of_units = _limits_of_units(evaluated.unit, evaluated.units, evaluated.unit_note) if evaluated.units else []
+        limits.append(
+            Limit(_OF_CAUSES, f"{told}, which may change what causes the errors.", bars=True)
+        )
+    of_units = (
+        _limits_of_units(evaluated.unit, evaluated.units, evaluated.unit_note)
+        if evaluated.units
+        else []
+    )
     note = family.note if family else ""
-    return limits + (of_units or (_insignificant(f"{note[0].upper()}{note[1:]}.", ("systems",)) if note else []))
+    return limits + (
+        of_units or (_insignificant(f"{note[0].upper()}{note[1:]}.", ("systems",)) if note else [])
+    )
 
 
 def _limits_of_units(kind: str, count: int, note: str) -> list[Limit]:
@@ -266,7 +308,9 @@ def limited(verdict: Verdict, limits: Iterable[Limit]) -> Verdict:
         verdict = _begun(verdict, limit)
     mine = [limit for limit in mine if not limit.first]
     told = dict.fromkeys([*filter(None, [verdict.caveat]), *(limit.reason for limit in mine)])
-    return replace(verdict, caveat=" ".join(told), barred=verdict.barred or any(limit.bars for limit in mine))
+    return replace(
+        verdict, caveat=" ".join(told), barred=verdict.barred or any(limit.bars for limit in mine)
+    )
 
 
 def _begun(verdict: Verdict, limit: Limit) -> Verdict:
@@ -274,7 +318,16 @@ def _begun(verdict: Verdict, limit: Limit) -> Verdict:
     if not limit.bars:
         return replace(verdict, text=f"{reason}; {verdict.text}")
     said = f"{reason}: {cannot(verdict.subject)}"
-    return replace(verdict, number=said.split()[0], interval="", text=said, basis="", tone="", caveat="", barred=True)
+    return replace(
+        verdict,
+        number=said.split()[0],
+        interval="",
+        text=said,
+        basis="",
+        tone="",
+        caveat="",
+        barred=True,
+    )
 
 
 # ---------------------------------------------------------------- customary relevance levels of known collections
@@ -298,6 +351,9 @@ def customary_level(passages: Sequence[str], highest: int) -> tuple[int, str]:
     """
     some = passages[:100]
     for name, passage_id in _COLLECTIONS:
-        if sum(passage_id.match(one) is not None for one in some) > len(some) / 2 and highest >= _CUSTOMARY:
+        if (
+            sum(passage_id.match(one) is not None for one in some) > len(some) / 2
+            and highest >= _CUSTOMARY
+        ):
             return _CUSTOMARY, name
     return 1, ""

@@ -16,7 +16,14 @@ from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.turns import Asked, Turns, answered_by_run, assumed, count_turns, expected_of
+from robustcs.evaluation.turns import (
+    Asked,
+    Turns,
+    answered_by_run,
+    assumed,
+    count_turns,
+    expected_of,
+)
 from robustcs.inputs.paths import PooledFile, pooled, shown
 from robustcs.inputs.readings import reading_once
 from robustcs.project.model import ROLES, Project, Role, TextSource
@@ -77,7 +84,9 @@ class Workspace(Inputs):
         """
         result = result.with_notes(self.notes, self.skipped_in_words)
         notes = tuple(dict.fromkeys((*self.misfits, *result.evaluated.notes)))
-        return result.changed(evaluated=replace(result.evaluated, notes=notes, collections=self.collections_read))
+        return result.changed(
+            evaluated=replace(result.evaluated, notes=notes, collections=self.collections_read)
+        )
 
     @property
     def misfits(self) -> tuple[str, ...]:
@@ -101,7 +110,9 @@ class Workspace(Inputs):
             return measures, []
         left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
         kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
-        return kept or list(default), [f"{', '.join(left)}: measures of answers; left out"] if left else []
+        return kept or list(default), [
+            f"{', '.join(left)}: measures of answers; left out"
+        ] if left else []
 
     def note_names(self, *tables: str) -> None:
         """Note the roles in these tables of the project file, of files read so far, that only the names of files suggest."""
@@ -117,7 +128,11 @@ class Workspace(Inputs):
             if name in self._with_texts() - systems.keys():
                 raise self.unanswered([name])
             if name not in systems:
-                have = f"choose from {', '.join(systems)}" if systems else "add runs with --run NAME=FILE"
+                have = (
+                    f"choose from {', '.join(systems)}"
+                    if systems
+                    else "add runs with --run NAME=FILE"
+                )
                 if name == ORIGINAL_REWRITTEN:
                     have = "to retrieve it from the Original texts, set an index and a rewriter in [retrieval]"
                 raise UsageError("no-such-run", f"no run is named {name!r}", have)
@@ -131,7 +146,9 @@ class Workspace(Inputs):
             ("human", self.project.texts), ("original", self.project.raw_texts)
         )  # fmt: skip
         for role, sources in kinds:
-            for name in dict.fromkeys(name for group in self.project.groups.values() for name in group.sets):
+            for name in dict.fromkeys(
+                name for group in self.project.groups.values() for name in group.sets
+            ):
                 if name in sources:
                     found[name] = self.text_file(sources[name], role, name)
         return found
@@ -142,7 +159,9 @@ class Workspace(Inputs):
         formulations = {part.name for part in self.project.formulations.values()}
         groups = self.project.groups.values()
         found = {}
-        for name in dict.fromkeys(name for group in groups for name in group.sets if name not in formulations):
+        for name in dict.fromkeys(
+            name for group in groups for name in group.sets if name not in formulations
+        ):
             texts = self.texts_of_sets.get(name)
             runs = tuple(run for group in groups if name in group.sets for run in group.sets)
             found[name] = Asked(None if texts is None else frozenset(texts), runs)
@@ -156,23 +175,38 @@ class Workspace(Inputs):
         if not (self.project.qrels and self.project.groups):
             return {}
         systems = self.project.systems
-        unknown = [name for name, one in self.asked.items() if one.turns is None and name in systems]
-        runs = dict.fromkeys(run for name in unknown for run in self.asked[name].runs if run in systems)
-        answered = dict(zip(runs, self.per_run([(run, systems[run]) for run in runs], _turns_of), strict=True))
+        unknown = [
+            name for name, one in self.asked.items() if one.turns is None and name in systems
+        ]
+        runs = dict.fromkeys(
+            run for name in unknown for run in self.asked[name].runs if run in systems
+        )
+        answered = dict(
+            zip(runs, self.per_run([(run, systems[run]) for run in runs], _turns_of), strict=True)
+        )
         judged = set(self.qrels.turns) if self.asked else set()
         found = {}
         for name, one in self.asked.items():
             any_run = set[str]().union(*(answered.get(run, ()) for run in one.runs))
             turns = judged & (any_run if one.turns is None else one.turns)
-            if 0 < len(turns) < 0.95 * len(judged):  # a run of other turns is an error, which its reader reports
+            if (
+                0 < len(turns) < 0.95 * len(judged)
+            ):  # a run of other turns is an error, which its reader reports
                 of, known = f"{len(turns)} of {counted(len(judged), 'turn')}", one.turns is not None
                 found[name] = f"{name} covers {of}" if known else f"{name} has passages for {of}"
                 left = len(judged) - len(turns)
-                found[name] += "" if known else f"; the other {left} {verb(left, 'is', 'are')} left out, {assumed(name)}"
+                found[name] += (
+                    ""
+                    if known
+                    else f"; the other {left} {verb(left, 'is', 'are')} left out, {assumed(name)}"
+                )
         return found
 
     def system_scores(
-        self, names: Sequence[str], measures: Sequence[Measure] = (), asked: Mapping[str, Asked] | None = None
+        self,
+        names: Sequence[str],
+        measures: Sequence[Measure] = (),
+        asked: Mapping[str, Asked] | None = None,
     ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score runs over the same turns under the project's policy. Return name → scores.
 
@@ -181,7 +215,10 @@ class Workspace(Inputs):
 
         Raises :class:`UsageError` for an unknown name, without qrels, or if no run answers a judged turn.
         """
-        files = [ScoredFile(name, name, path, "runs") for name, path in self.system_files(list(dict.fromkeys(names)))]
+        files = [
+            ScoredFile(name, name, path, "runs")
+            for name, path in self.system_files(list(dict.fromkeys(names)))
+        ]
         return self.scores_of(files, measures or self.project.metrics, asked=asked)
 
     def scores_of(
@@ -227,15 +264,22 @@ class Workspace(Inputs):
 
         See :mod:`robustcs.evaluation.turns`. Raises :class:`InputError` for runs that share no turn with the qrels.
         """
-        answered = [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
+        answered = [
+            answered_by_run(name, path, matrix)
+            for name, (_, path), matrix in zip(names, files, matrices, strict=True)
+        ]
         self._fit(dict(zip(names, files, strict=True)))
         policy = self.project.policy
         expected = expected_of(self.qrels, policy.documents)
-        return count_turns(expected, answered, policy.missing, holes=holes, asked=asked, apart=apart)
+        return count_turns(
+            expected, answered, policy.missing, holes=holes, asked=asked, apart=apart
+        )
 
     # ------------------------------------------------------------ scores of the three formulations
 
-    def formulation_scores(self, measures: Sequence[Measure] = ()) -> tuple[Formulations, Evaluated]:
+    def formulation_scores(
+        self, measures: Sequence[Measure] = ()
+    ) -> tuple[Formulations, Evaluated]:
         """Score Original, each rewriter and Human over the same turns under the project's policy.
 
         ``measures`` replace the project's; without either, P@1 and NDCG@3 (answers: F1) are used.
@@ -251,25 +295,37 @@ class Workspace(Inputs):
         formulations = Formulations(
             original=scores.get(("original", "original")),
             # another Original, such as the whole conversation, is treated like a rewriter
-            rewriters={name: frame for (role, name), frame in scores.items() if role != "human" and name != "original"},
+            rewriters={
+                name: frame
+                for (role, name), frame in scores.items()
+                if role != "human" and name != "original"
+            },
             human=scores["human", "human"],
         )
         # the cell WORDING/RANKER of each run
         cells = {path: name for name, path in self.project.components.items()}
         rankers = {cells.get(file.path, "").partition("/")[2].strip() for file in files.values()}
         ranker = rankers.pop() if len(rankers) == 1 else ""
-        return formulations, replace(evaluated, notes=(*evaluated.notes, *_doubts(formulations)), ranker=ranker)
+        return formulations, replace(
+            evaluated, notes=(*evaluated.notes, *_doubts(formulations)), ranker=ranker
+        )
 
-    def formulation_files(self, measures: Sequence[Measure] = ()) -> dict[tuple[Role, str], ScoredFile]:
+    def formulation_files(
+        self, measures: Sequence[Measure] = ()
+    ) -> dict[tuple[Role, str], ScoredFile]:
         """Return the files that score Original (optional), the rewriters and Human, by role and name. No file is read.
 
         Raises :class:`UsageError` if one of them or the gold answers are missing.
         """
         measures = measures or self.project.metrics
         parts = sorted(self.project.formulations.values(), key=lambda part: ROLES.index(part.role))
-        ranked = any(part.run or part.scores for part in parts) or not any(part.answers for part in parts)
+        ranked = any(part.run or part.scores for part in parts) or not any(
+            part.answers for part in parts
+        )
         answers = of_answers(measures) or not (measures or ranked)
-        chosen = {(part.role, part.name): file for part in parts if (file := file_of(part, answers))}
+        chosen = {
+            (part.role, part.name): file for part in parts if (file := file_of(part, answers))
+        }
         for role in ROLES:
             if role != "original" and not any(role == one for one, _ in chosen):
                 waiting = [part.name for part in parts if part.role == role and part.rewrites]
@@ -281,9 +337,15 @@ class Workspace(Inputs):
                     else ("run or scores", f"--{role} FILE or --scores {role}=FILE")
                 )
                 have = f" (given: {', '.join(name for _, name in chosen)})" if chosen else ""
-                components = "; robustcs components needs no human rewrites" if self.project.components else ""
+                components = (
+                    "; robustcs components needs no human rewrites"
+                    if self.project.components
+                    else ""
+                )
                 advice = f"add {option}, or create a robustcs.toml with robustcs init{components}"
-                raise UsageError("no-formulation", f"no {what} of the {role} formulation{have}", advice)
+                raise UsageError(
+                    "no-formulation", f"no {what} of the {role} formulation{have}", advice
+                )
         if answers:
             self.require("gold")
         return chosen
@@ -293,12 +355,19 @@ class Workspace(Inputs):
 
         Raises :class:`UsageError` if there is none.
         """
-        files = [ScoredFile(name, name, path, "runs") for name, path in self.project.systems.items()]
+        files = [
+            ScoredFile(name, name, path, "runs") for name, path in self.project.systems.items()
+        ]
         parts = self.project.formulations.values()
         files += [file for part in parts if not part.run and (file := file_of(part, answers=False))]
-        if any(measure.family == GIVEN for measure in self.project.metrics) and (answers := self.answer_files()):
+        if any(measure.family == GIVEN for measure in self.project.metrics) and (
+            answers := self.answer_files()
+        ):
             files = answers
-        files += [ScoredFile(name, f"{name} scores", path, "scores") for name, path in (scores or {}).items()]
+        files += [
+            ScoredFile(name, f"{name} scores", path, "scores")
+            for name, path in (scores or {}).items()
+        ]
         if not files:
             self.require_runs()
         return list({file.name: file for file in files}.values())
@@ -310,7 +379,11 @@ class Workspace(Inputs):
         from robustcs.inputs.scores import has_scores
 
         known = self.project.answers.answered
-        return [ScoredFile(name, f"{name} scores", path, "scores") for name, path in known.items() if has_scores(path, name)]
+        return [
+            ScoredFile(name, f"{name} scores", path, "scores")
+            for name, path in known.items()
+            if has_scores(path, name)
+        ]
 
     def require_runs(self) -> None:
         """Raise :class:`UsageError` if the project has no run; the error names systems that have texts but no run."""
@@ -351,5 +424,13 @@ def _doubts(scores: Formulations) -> list[str]:
     ]
     if scores.original is None:
         return notes
-    worse = [metric for metric in scores.measures if scores.human[metric].mean() < scores.original[metric].mean()]
-    return [*notes, f"{SWAPPED} ({', '.join(worse)}); check that the two files are not swapped"] if worse else notes
+    worse = [
+        metric
+        for metric in scores.measures
+        if scores.human[metric].mean() < scores.original[metric].mean()
+    ]
+    return (
+        [*notes, f"{SWAPPED} ({', '.join(worse)}); check that the two files are not swapped"]
+        if worse
+        else notes
+    )

@@ -8,12 +8,28 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from robustcs.documents.data import columns_of, to_csv, to_json
-from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, Picture, Table, Verdict
+from robustcs.documents.document import (
+    Block,
+    Cards,
+    Figure,
+    Heading,
+    Paragraph,
+    Picture,
+    Table,
+    Verdict,
+)
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import unique_anchor
 from robustcs.evaluation.state import InputState
 from robustcs.project.report_files import RESULTS
-from robustcs.project.trust import Limit, limited, limits_of_names, limits_of_qrels, limits_of_result, limits_of_rows
+from robustcs.project.trust import (
+    Limit,
+    limited,
+    limits_of_names,
+    limits_of_qrels,
+    limits_of_result,
+    limits_of_rows,
+)
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.headlines import of_question
 from robustcs.reporting.names import Names
@@ -97,7 +113,10 @@ def answered(question: Question, workspace: Workspace, names: Names) -> Section:
     workspace = workspace.of(question.inputs(workspace.project))
     answer = question.answer(workspace)
     inputs = shown_inputs(workspace, names)
-    placed = [*_placed(answer.blocks, question.tables), *((block, "read") for block in answer.to_read)]
+    placed = [
+        *_placed(answer.blocks, question.tables),
+        *((block, "read") for block in answer.to_read),
+    ]
     kinds: list[Kind] = [kind for _, kind in placed]  # type: ignore[misc]
     blocks = _with_unique_slugs(question.key, [*answer.overview, *(block for block, _ in placed)])
     files: dict[str, bytes] = {}
@@ -124,7 +143,8 @@ def answered(question: Question, workspace: Workspace, names: Names) -> Section:
         skipped=tuple(workspace.skipped_in_words),
         notes=(*workspace.misfits, *evaluated.notes, *workspace.notes),
         inputs=tuple(inputs),
-        files=files | {name: names.hide(text).encode("utf-8", "replace") for name, text in data.items()},
+        files=files
+        | {name: names.hide(text).encode("utf-8", "replace") for name, text in data.items()},
     )
     return names.hide(section)  # tables and notes may contain names of files
 
@@ -136,7 +156,13 @@ def _limits_of_names(workspace: Workspace) -> list[Limit]:
 def limited_by_others(sections: Sequence[Section]) -> list[Section]:
     """Return the sections with the limits that others set on those that rest on judgments."""
     return [
-        replace(one, limits=(*one.limits, *(limit for other in sections if other is not one for limit in other.shared)))
+        replace(
+            one,
+            limits=(
+                *one.limits,
+                *(limit for other in sections if other is not one for limit in other.shared),
+            ),
+        )
         if one.judged
         else one
         for one in sections
@@ -150,7 +176,9 @@ def shown_inputs(workspace: Workspace, names: Names) -> list[InputState]:
 
 def _verdicts(key: str, answer: Answer, workspace: Workspace) -> tuple[Verdict, ...]:
     """Return the verdicts of an answer, each with the conditions that limit it, except those of :class:`Section`."""
-    read = workspace.project.qrels and any("qrels" in entry["role"].split(", ") for entry in workspace.read)
+    read = workspace.project.qrels and any(
+        "qrels" in entry["role"].split(", ") for entry in workspace.read
+    )
     limits = limits_of_qrels(workspace.qrels) if read else []  # [clariq] has its own qrels
     limits += limits_of_result(answer.result.evaluated, answer.family)
     return tuple(limited(of_question(key, verdict), limits) for verdict in answer.verdicts)
@@ -190,14 +218,18 @@ def _stated(workspace: Workspace, evaluated: Evaluated, skipped: Sequence[str]) 
     return replace(evaluated, collections=workspace.collections_read, skipped=tuple(skipped))
 
 
-def _data_files(question: Question, answer: Answer, inputs: Sequence[InputState], workspace: Workspace) -> dict[str, str]:
+def _data_files(
+    question: Question, answer: Answer, inputs: Sequence[InputState], workspace: Workspace
+) -> dict[str, str]:
     """Return the result as JSON, and each of its tables as CSV."""
     result, name = answer.result, answer.result.study
     stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
     evaluated = _stated(workspace, result.evaluated, workspace.skipped_in_words)
     tables = {table: columns_of(result.table(table)) for table in result.tables}
     texts = {f"tables/{stem}-{table}.csv": to_csv(columns) for table, columns in tables.items()}
-    texts[f"{RESULTS}/{stem}.json"] = to_json(name, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
+    texts[f"{RESULTS}/{stem}.json"] = to_json(
+        name, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes
+    )
     return texts
 
 
@@ -207,7 +239,11 @@ def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:
     unique: list[Block] = []
     for block in blocks:
         if isinstance(block, Table | Figure | Cards):
-            name = block.slug if block.slug == key or block.slug.startswith(f"{key}-") else f"{key}-{block.slug}"
+            name = (
+                block.slug
+                if block.slug == key or block.slug.startswith(f"{key}-")
+                else f"{key}-{block.slug}"
+            )
             block = replace(block, slug=unique_anchor(name, taken))
         unique.append(block)
     return unique

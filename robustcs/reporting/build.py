@@ -19,7 +19,14 @@ from robustcs.evaluation.state import InputState
 from robustcs.inputs.files import sha256
 from robustcs.inputs.readings import reading_once
 from robustcs.project.conversations import with_fields
-from robustcs.project.model import Project, input_files, needs, new_judgment_files, only, protect_inputs
+from robustcs.project.model import (
+    Project,
+    input_files,
+    needs,
+    new_judgment_files,
+    only,
+    protect_inputs,
+)
 from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of
@@ -34,7 +41,17 @@ from robustcs.version import __version__
 from robustcs.wording import counted, merged
 
 #: Packages that affect numbers or drawings of a report.
-LIBRARIES = ("matplotlib", "nltk", "numpy", "pandas", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
+LIBRARIES = (
+    "matplotlib",
+    "nltk",
+    "numpy",
+    "pandas",
+    "pytrec-eval-terrier",
+    "rouge-score",
+    "sacrebleu",
+    "scipy",
+    "typst",
+)
 _START = "name your files in robustcs.toml, which robustcs init writes from a folder"
 
 
@@ -105,28 +122,59 @@ def make_report(
             answers.pop(question.key, None)
             continue
         first = answers.get(question.key)
-        answers[question.key] = (first[0], first[1].continued(found)) if first else (question, found)
-    lacking = [names.hide(f"{question.title} ({failed[question.key]})") for question in some if question.key in failed]
+        answers[question.key] = (
+            (first[0], first[1].continued(found)) if first else (question, found)
+        )
+    lacking = [
+        names.hide(f"{question.title} ({failed[question.key]})")
+        for question in some
+        if question.key in failed
+    ]
     if not answers:
-        raise UsageError("nothing-to-report", "no analysis has all its inputs", "; ".join(lacking) or _START)
+        raise UsageError(
+            "nothing-to-report", "no analysis has all its inputs", "; ".join(lacking) or _START
+        )
     tell("Every turn")
     read = workspace.of(_of_turns(project))
     cards = names.hide(turn_cards(read))
-    inputs = _unique([entry for _, one in answers.values() for entry in one.inputs] + _turn_inputs(read, names))
+    inputs = _unique(
+        [entry for _, one in answers.values() for entry in one.inputs] + _turn_inputs(read, names)
+    )
     limited = limited_by_others([one for _, one in answers.values()])
     sections = list(zip((question for question, _ in answers.values()), limited, strict=True))
     document = _document(project, sections, lacking, inputs, cards, command)
     files = {name: data for _, one in answers.values() for name, data in one.files.items()}
-    files |= {f"tables/{slug}.tex": text.encode("utf-8", "replace") for slug, text in document.latex.items()}
+    files |= {
+        f"tables/{slug}.tex": text.encode("utf-8", "replace")
+        for slug, text in document.latex.items()
+    }
     files |= _state(workspace.of(_of_turns(project)), names)
     tell("HTML and PDF")
-    files |= {"report.html": render_html(document).encode("utf-8", "replace"), "report.pdf": render_pdf(document)}
-    return Report(document, files, sections, [note for note in document.notes if note.startswith("Not answered: ")])
+    files |= {
+        "report.html": render_html(document).encode("utf-8", "replace"),
+        "report.pdf": render_pdf(document),
+    }
+    return Report(
+        document,
+        files,
+        sections,
+        [note for note in document.notes if note.startswith("Not answered: ")],
+    )
 
 
 def _of_turns(project: Project) -> Project:
     """Return what the cards of turns and the state show, with the cells of a grid as runs."""
-    keys = ("qrels", "answers", "gold", "collection", "runs", "metrics", "thresholds", "policy", "seed")
+    keys = (
+        "qrels",
+        "answers",
+        "gold",
+        "collection",
+        "runs",
+        "metrics",
+        "thresholds",
+        "policy",
+        "seed",
+    )
     part = only(project, keys, ("run", "scores", "answers", "rewrites"))
     given = part.systems.values()
     cells = {name: path for name, path in project.components.items() if path not in given}
@@ -137,7 +185,9 @@ def _turn_inputs(workspace: Workspace, names: Names) -> list[InputState]:
     """Return the inputs of the cards of turns, with the collection."""
     inputs = shown_inputs(workspace, names)
     if (path := workspace.project.collection) is not None:
-        inputs.append({"role": "collection", "path": names.shown(path), "sha256": sha256(path), "rows": None})
+        inputs.append(
+            {"role": "collection", "path": names.shown(path), "sha256": sha256(path), "rows": None}
+        )
     return inputs
 
 
@@ -189,11 +239,15 @@ def _policy(answers: Sequence[tuple[Question, Section]]) -> str:
     """Return the policy line of the answer that opens the report."""
     line = opens(answers).policy_line
     return (
-        line if all(answer.policy_line == line for _, answer in answers) else f"{line} · each section ends with its own policy"
+        line
+        if all(answer.policy_line == line for _, answer in answers)
+        else f"{line} · each section ends with its own policy"
     )
 
 
-def _provenance(project: Project, inputs: Sequence[InputState], command: str) -> tuple[tuple[str, str], ...]:
+def _provenance(
+    project: Project, inputs: Sequence[InputState], command: str
+) -> tuple[tuple[str, str], ...]:
     libraries = []
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):

@@ -18,7 +18,12 @@ _SUBJECTS: Mapping[str, Subject] = {
 }  # fmt: skip
 #: Questions about the cause of errors. The first one that a report answers opens it; the verdicts of the
 #: others come later, under these subjects.
-_CAUSES: Mapping[str, Subject] = {"breakdown": "blame", "components": "systems", "outcomes": "reading", "answers": "reading"}
+_CAUSES: Mapping[str, Subject] = {
+    "breakdown": "blame",
+    "components": "systems",
+    "outcomes": "reading",
+    "answers": "reading",
+}
 
 
 def of_question(key: str, verdict: Verdict) -> Verdict:
@@ -28,7 +33,9 @@ def of_question(key: str, verdict: Verdict) -> Verdict:
 
 def in_order(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """Return the verdicts by subject, the worst first within each; those that may not open a report come last."""
-    return sorted(verdicts, key=lambda one: (one.barred, SUBJECTS.index(one.subject or "other"), -one.weight))
+    return sorted(
+        verdicts, key=lambda one: (one.barred, SUBJECTS.index(one.subject or "other"), -one.weight)
+    )
 
 
 def headlines(verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Verdict, ...]:
@@ -42,7 +49,9 @@ def headlines(verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Verdict, ...]:
         replace(one, subject=_CAUSES[key]) if key in asked[1:] else one
         for key, some in verdicts.items() for one in some if not one.barred
     ]  # fmt: skip
-    by_subject = [list(some) for _, some in groupby(_ordered(every, asked), key=lambda one: one.subject)]
+    by_subject = [
+        list(some) for _, some in groupby(_ordered(every, asked), key=lambda one: one.subject)
+    ]
     turns = (one for turn in zip_longest(*by_subject) for one in turn if one is not None)
     chosen = _ordered(islice(turns, _MOST), asked)
     return tuple(chosen) if chosen and chosen[0].subject != "agreement" else ()

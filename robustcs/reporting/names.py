@@ -45,10 +45,18 @@ class Names:
 
         ``w/`` also occurs in other words.
         """
-        inside = [path.relative_to(self.folder).as_posix() for path in self.files if path.is_relative_to(self.folder)]
+        inside = [
+            path.relative_to(self.folder).as_posix()
+            for path in self.files
+            if path.is_relative_to(self.folder)
+        ]
         if not self.folder.parts or not (inside or self.folder.is_absolute()):
             return None
-        known = "" if self.folder.is_absolute() else rf"(?=(?:{'|'.join(map(re.escape, inside))})(?![\w+/]))"
+        known = (
+            ""
+            if self.folder.is_absolute()
+            else rf"(?=(?:{'|'.join(map(re.escape, inside))})(?![\w+/]))"
+        )
         folder = f"{re.escape(self.folder.as_posix())}/"
         # the folder comes first in the pattern: megabytes are searched for it sixty times faster than for what is before it
         return re.compile(rf"{folder}(?<![\w./+-]{folder}){known}")
@@ -67,7 +75,13 @@ class Names:
             assert self._hidden is not None
             return self._hidden.sub("", value)
         if is_dataclass(value) and not isinstance(value, type):
-            return replace(value, **{one.name: self._without_folder(getattr(value, one.name)) for one in fields(value)})
+            return replace(
+                value,
+                **{
+                    one.name: self._without_folder(getattr(value, one.name))
+                    for one in fields(value)
+                },
+            )
         if isinstance(value, Mapping):
             return {key: self._without_folder(item) for key, item in value.items()}
         if type(value) is tuple:

@@ -7,7 +7,17 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from robustcs.documents.document import Block, Cards, Fold, Heading, Opening, Paragraph, Picture, Table, Verdict
+from robustcs.documents.document import (
+    Block,
+    Cards,
+    Fold,
+    Heading,
+    Opening,
+    Paragraph,
+    Picture,
+    Table,
+    Verdict,
+)
 from robustcs.project.model import Project
 from robustcs.project.trust import cannot, limited, limits_of_sources
 from robustcs.reporting.answers import Kind, Section
@@ -36,29 +46,42 @@ def opens(answers: Sequence[tuple[Question, Section]]) -> Section:
     return next((answer for answer in every if answer.overview), every[0])
 
 
-def section(project: Project, question: Question, answer: Section, opened: bool) -> list[Block | Picture | Fold]:
+def section(
+    project: Project, question: Question, answer: Section, opened: bool
+) -> list[Block | Picture | Fold]:
     """Return a section: the question, its answer in one sentence, one figure and one table; everything else is folded.
 
     ``opened``: its table and figure are on the first screen and are not repeated.
     """
     verdicts = in_order(_verdicts(project, question, answer))
     told = [verdict.sentence for verdict in verdicts]
-    if verdicts and verdicts[0].barred and verdicts[0].caveat:  # then all are barred, since such verdicts come last
+    if (
+        verdicts and verdicts[0].barred and verdicts[0].caveat
+    ):  # then all are barred, since such verdicts come last
         told.insert(0, verdicts[0].caveat)
     # what the judgments cannot tell is not claimed in other words either
     findings = () if _void(answer) else answer.findings
     sentences = told[:1] or findings[:1]
     more = [Paragraph(sentence) for sentence in told[1:]]
     shown: list[Block | Picture | Fold] = [Heading(question.title), *map(Paragraph, sentences)]
-    overview: list[tuple[Any, Kind]] = [] if opened else [(block, "main") for block in answer.overview]
+    overview: list[tuple[Any, Kind]] = (
+        [] if opened else [(block, "main") for block in answer.overview]
+    )
     placed = [(_named(block, project, answer), kind) for block, kind in [*overview, *answer.blocks]]
     main = _of_kind(placed, "main")
     first = list(takewhile(lambda block: not isinstance(block, Heading), main))
-    lead = [block for kind in (Picture, Table) for block in [one for one in first if isinstance(one, kind)][:1]]
+    lead = [
+        block
+        for kind in (Picture, Table)
+        for block in [one for one in first if isinstance(one, kind)][:1]
+    ]
     folded = [block for block in main if block not in lead]
     more += [Paragraph(text) for text in findings if text not in sentences]
     more += [Paragraph(answer.reading)] if answer.reading else []
-    shown += [*lead, Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {answer.policy_line}.")))]
+    shown += [
+        *lead,
+        Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {answer.policy_line}."))),
+    ]
     if others := _of_kind(placed, "other"):
         tables = counted(sum(isinstance(block, Table) for block in others), "further table")
         shown.append(Fold(tables, tuple(others), page_only=True))
@@ -99,13 +122,22 @@ def _named(block: Any, project: Project, answer: Section) -> Any:
     if not isinstance(block, Table | Picture):
         return block
     end = "" if block.caption.endswith((".", "?")) else "."
-    return replace(block, caption=f"{_void(answer)}{block.caption}{end} {project.name}, {_turns(answer)}.")
+    return replace(
+        block, caption=f"{_void(answer)}{block.caption}{end} {project.name}, {_turns(answer)}."
+    )
 
 
 def _void(answer: Section) -> str:
     """Return as a sentence what the judgments cannot tell, where a limit replaces the first verdict; else an empty string."""
-    barred = {subject for limit in answer.limits if limit.first and limit.bars for subject in limit.subjects}
-    subject = next((verdict.subject for verdict in answer.verdicts if verdict.subject in barred), None)
+    barred = {
+        subject
+        for limit in answer.limits
+        if limit.first and limit.bars
+        for subject in limit.subjects
+    }
+    subject = next(
+        (verdict.subject for verdict in answer.verdicts if verdict.subject in barred), None
+    )
     return f"{cannot(subject).capitalize()}. " if subject else ""
 
 
@@ -118,7 +150,9 @@ def _what(project: Project, answer: Section) -> str:
     roles = [part.role for part in project.formulations.values()]
     parts = [counted(roles.count("qr"), "rewriter")] if "qr" in roles else []
     others = any(part.run or part.scores for part in project.formulations.values())
-    parts += [counted(len(project.runs), "further run" if others else "run")] if project.runs else []
+    parts += (
+        [counted(len(project.runs), "further run" if others else "run")] if project.runs else []
+    )
     parts += [f"grid of {counted(len(project.components), 'cell')}"] if project.components else []
     answered = project.answers.answered if project.answers and "qr" not in roles else ()
     parts += [f"answers of {counted(len(answered), 'system')}"] if answered else []

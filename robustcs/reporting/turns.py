@@ -76,11 +76,19 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     answers, gold = _answers(project)
     responses = _responses(project)
     systems = {} if compared else _systems(workspace)
-    every_score = [*(scores.human for scores, *_ in compared), *list(systems.values())[:1]]  # all systems have the same turns
+    every_score = [
+        *(scores.human for scores, *_ in compared),
+        *list(systems.values())[:1],
+    ]  # all systems have the same turns
     scored = list(dict.fromkeys(turn for one in every_score for turn in one.turns))
     texts = workspace.texts_of(scored, compared[0][2]) if compared else workspace.texts
-    others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold, *responses.values())
-    chosen = scored[:MOST_TURNS] + sorted(others - set(scored), key=turn_sort_key)[: max(0, MOST_TURNS - len(scored))]
+    others = set().union(*(texts.get(name, {}) for name in names)) or set().union(
+        *tops.values(), gold, *responses.values()
+    )
+    chosen = (
+        scored[:MOST_TURNS]
+        + sorted(others - set(scored), key=turn_sort_key)[: max(0, MOST_TURNS - len(scored))]
+    )
     chosen.sort(key=turn_sort_key)
     conversations = conversations_of(workspace, chosen)
     labels, cuts, scores, bins = _scores(compared, names)
@@ -89,11 +97,18 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     labels += map(measure_label, measured)
     scores += (_by_turn(systems, metric) for metric in measured)
     passages = {passage: place for place, passage in enumerate(_wanted(tops, chosen))}
-    collection = read_passages(project.collection, passages) if project.collection and passages else {}
+    collection = (
+        read_passages(project.collection, passages) if project.collection and passages else {}
+    )
     length = min(PASSAGE_LENGTH, ALL_PASSAGES // max(1, len(passages)))
     scored_names = {name for values in scores for name, _ in values}
     answer_length = min(RESPONSE_LENGTH, ALL_RESPONSES // max(1, len(chosen) * len(responses)))
-    listed: dict[str, Iterable[str]] = {"run": tops, "score": every, "text": names, "response": responses}
+    listed: dict[str, Iterable[str]] = {
+        "run": tops,
+        "score": every,
+        "text": names,
+        "response": responses,
+    }
     places = {key: {name: place for place, name in enumerate(some)} for key, some in listed.items()}
     turns = []
     for turn in chosen:
@@ -103,12 +118,20 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
             "texts": [texts.get(name, {}).get(turn) for name in names],
             "scores": [[values.get((name, turn)) for name in every] for values in scores],
             "bins": [values.get(turn, "") for values in bins],
-            "top": [[(passages[passage], grade) for passage, grade in top.get(turn, ())] for top in tops.values()],
+            "top": [
+                [(passages[passage], grade) for passage, grade in top.get(turn, ())]
+                for top in tops.values()
+            ],
         }
         if answers:
-            entry |= {"answers": [answers.get(name, {}).get(turn) for name in names], "gold": list(gold.get(turn, ()))}
+            entry |= {
+                "answers": [answers.get(name, {}).get(turn) for name in names],
+                "gold": list(gold.get(turn, ())),
+            }
         if responses:
-            entry["responses"] = [beginning(one.get(turn, ""), answer_length) for one in responses.values()]
+            entry["responses"] = [
+                beginning(one.get(turn, ""), answer_length) for one in responses.values()
+            ]
             entry["gold"] = [beginning(one, answer_length) for one in gold.get(turn, ())]
         turns.append(entry)
     return {
@@ -121,10 +144,18 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
         "runs": list(tops),
         "depth": DEPTH,
         "relevant": project.policy.relevance_level,
-        "passages": [(passage, beginning(collection.get(passage, ""), length)) for passage in passages],
+        "passages": [
+            (passage, beginning(collection.get(passage, ""), length)) for passage in passages
+        ],
         "readable": [
-            {"name": name, "label": system_name(name), **{key: known.get(name) for key, known in places.items()}}
-            for name in _read_by_people([*names, *tops, *every, *responses], scored_names | {*tops, *answers, *responses})
+            {
+                "name": name,
+                "label": system_name(name),
+                **{key: known.get(name) for key, known in places.items()},
+            }
+            for name in _read_by_people(
+                [*names, *tops, *every, *responses], scored_names | {*tops, *answers, *responses}
+            )
         ],
         "turns": turns,
         "left_out": len({*scored, *others}) - len(chosen),
@@ -140,7 +171,9 @@ def _compared(workspace: Workspace) -> list[tuple[Formulations, Binned, Basis]]:
         metrics = measures(project, of_answers) or (DEFAULT_ANSWER_MEASURES if of_answers else ())
         if of_answers and not project.gold:
             continue
-        if not of_answers and not any(part.run or part.scores for part in project.formulations.values()):
+        if not of_answers and not any(
+            part.run or part.scores for part in project.formulations.values()
+        ):
             continue
         asked = Workspace(replace(project, metrics=()), workspace.jobs, workspace.track)
         try:
@@ -177,7 +210,9 @@ def _by_turn(systems: Mapping[str, TurnScores], metric: str) -> dict[tuple[str, 
 
 def _scores(
     compared: Sequence[tuple[Formulations, Binned, Basis]], names: list[str]
-) -> tuple[list[str], list[dict[str, Any]], list[dict[tuple[str, str], float]], list[dict[str, str]]]:
+) -> tuple[
+    list[str], list[dict[str, Any]], list[dict[tuple[str, str], float]], list[dict[str, str]]
+]:
     """Return labels of measures, cuts, (formulation, turn) → score per measure, and turn → bin per cut."""
     labels: list[str] = []
     cuts: list[dict[str, Any]] = []
@@ -188,7 +223,9 @@ def _scores(
         main = headline_cut([(cut.metric, str(cut.threshold)) for cut in binned.cuts])
         for metric in found.measures:
             labels.append(measure_label(metric))
-            scores.append(_by_turn({name: one for name, one in systems.items() if one is not None}, metric))
+            scores.append(
+                _by_turn({name: one for name, one in systems.items() if one is not None}, metric)
+            )
             for cut, places in zip(binned.cuts, binned.places.tolist(), strict=True):
                 if cut.metric != metric:
                     continue
@@ -199,7 +236,12 @@ def _scores(
                     "formulations": [names.index(name) for name in ("original", cut.rewriter, "human") if name in names],
                     "main": shown == main,
                 })  # fmt: skip
-                bins.append({turn: binned.bins[place] for turn, place in zip(found.turns, places, strict=True)})
+                bins.append(
+                    {
+                        turn: binned.bins[place]
+                        for turn, place in zip(found.turns, places, strict=True)
+                    }
+                )
     return labels, cuts, scores, bins
 
 
@@ -212,7 +254,9 @@ def _read_by_people(names: Iterable[str], known: Collection[str]) -> list[str]:
 def _responses(project: Project) -> dict[str, dict[str, str]]:
     """Return system → turn → the answer that it generated."""
     given = project.answers.answered if project.answers else {}
-    return {name: dict(read_once(read_predicted_answers, path, name)) for name, path in given.items()}
+    return {
+        name: dict(read_once(read_predicted_answers, path, name)) for name, path in given.items()
+    }
 
 
 def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:

@@ -20,14 +20,29 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.errors import FULL_ADVICE, NotInstalledError, OutputError, ProblemList, UsageError, input_error, not_written
+from robustcs.errors import (
+    FULL_ADVICE,
+    NotInstalledError,
+    OutputError,
+    ProblemList,
+    UsageError,
+    input_error,
+    not_written,
+)
 from robustcs.inputs.collection import passages
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.text import is_whole, read_json
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.programs.runner import Track
-from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_options, pyserini_version, start
+from robustcs.retrieval.java import (
+    anserini_jar,
+    java_error,
+    java_home,
+    memory_options,
+    pyserini_version,
+    start,
+)
 from robustcs.similarity.stripping import sentence_spans
 from robustcs.tempfiles import remove_stale, temporary
 from robustcs.wording import counted
@@ -72,17 +87,27 @@ def index_state(folder: StrPath) -> IndexState:
         raise input_error(path, None, "no such index", advice, "no-such-index")
     if not any(path.glob("segments_*")):
         found = "the folder has no file segments_N" if path.is_dir() else "this is a file"
-        raise input_error(path, None, f"not an index: {found}", "name the folder of a Lucene index", "not-an-index")
+        raise input_error(
+            path,
+            None,
+            f"not an index: {found}",
+            "name the folder of a Lucene index",
+            "not-an-index",
+        )
     segments, origin = _segments(path), _origin(path)
     # the recorded passages do not describe segments of another index, or segments that another program changed
     ours = isinstance(origin.get("passages"), str) and origin.get("segments") == segments
-    return IndexState(path.resolve(), _content(origin["passages"]) if ours else segments, origin.get("documents"))
+    return IndexState(
+        path.resolve(), _content(origin["passages"]) if ours else segments, origin.get("documents")
+    )
 
 
 def _segments(index: Path) -> str:
     """Return the SHA-256 of Lucene's segment descriptions."""
     files = sorted([*index.glob("segments_*"), *index.glob("*.si")])
-    return hashlib.sha256("".join(f"{file.name}\0{sha256(file)}\n" for file in files).encode()).hexdigest()
+    return hashlib.sha256(
+        "".join(f"{file.name}\0{sha256(file)}\n" for file in files).encode()
+    ).hexdigest()
 
 
 def _content(passages: str) -> str:
@@ -116,7 +141,9 @@ def ready_index(
         same = all(origin.get(name) == value for name, value in _dated(collection).items())
         if not same and origin.get("sha256") != sha256(collection):
             found = f"the content of {collection} has changed since this index was created"
-            raise input_error(folder, None, found, "delete the folder to create it again", "stale-index")
+            raise input_error(
+                folder, None, found, "delete the folder to create it again", "stale-index"
+            )
     return index_state(folder)
 
 
@@ -168,14 +195,31 @@ def build_index(
             ]  # fmt: skip
             said = _run(command, files, written, track)
             found = _INDEXED.search(said)
-            if found is None or "OutOfMemoryError" in said:  # one thread may fail while the others finish
+            if (
+                found is None or "OutOfMemoryError" in said
+            ):  # one thread may fail while the others finish
                 full = "No space left on device"
-                raise OutputError(folder, full.lower(), FULL_ADVICE) if full in said else java_error(said, heap)
+                raise (
+                    OutputError(folder, full.lower(), FULL_ADVICE)
+                    if full in said
+                    else java_error(said, heap)
+                )
             indexed = int(found[1].replace(",", ""))
             if indexed != written:
                 told = f"{counted(written, 'passage')}, but Anserini indexed {indexed}"
-                raise input_error(collection, None, told, "report this bug with the collection", "wrong-document-count")
-            origin |= {"documents": indexed, "pyserini": version, "passages": passages, "segments": _segments(made)}
+                raise input_error(
+                    collection,
+                    None,
+                    told,
+                    "report this bug with the collection",
+                    "wrong-document-count",
+                )
+            origin |= {
+                "documents": indexed,
+                "pyserini": version,
+                "passages": passages,
+                "segments": _segments(made),
+            }
             (made / _ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
             try:
                 made.rename(folder)
@@ -203,7 +247,12 @@ def _run(command: list[str], files: int, passages: int, track: Track) -> str:
     ticks = iter(track(range(files), f"indexing {counted(passages, 'passage')}", files))
     said = []
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", preexec_fn=_tied_to_us()
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        preexec_fn=_tied_to_us(),
     ) as process:
         assert process.stdout is not None
         try:
@@ -274,16 +323,33 @@ def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
     for number, passage, text in passages(path, None, problems):
         if passage.split() != [passage]:
             found = f"passage id {passage!r} contains white space"
-            problems.add(number, found, "change the id, because run files separate columns by white space", "bad-passage-id")
+            problems.add(
+                number,
+                found,
+                "change the id, because run files separate columns by white space",
+                "bad-passage-id",
+            )
         elif not is_whole(passage):
-            problems.add(number, f"passage id {passage!r} has half a character", "save the file as UTF-8", "bad-passage-id")
+            problems.add(
+                number,
+                f"passage id {passage!r} has half a character",
+                "save the file as UTF-8",
+                "bad-passage-id",
+            )
         elif not text.strip():
-            problems.add(number, f"passage {passage} is empty", "write its text or delete the line", "empty-text")
+            problems.add(
+                number,
+                f"passage {passage} is empty",
+                "write its text or delete the line",
+                "empty-text",
+            )
         else:
             yield number, passage, text
 
 
-def _find_repeated(path: StrPath, hashes: array[int], lines: array[int], problems: ProblemList) -> None:
+def _find_repeated(
+    path: StrPath, hashes: array[int], lines: array[int], problems: ProblemList
+) -> None:
     """Add ids that occur in several lines. Lines with equal hashes are candidates; their ids are compared."""
     keys = np.frombuffer(hashes, dtype=np.int64) if hashes else np.zeros(0, np.int64)
     values, counts = np.unique(keys, return_counts=True)
@@ -306,7 +372,9 @@ def _find_repeated(path: StrPath, hashes: array[int], lines: array[int], problem
 Splitter = Callable[[str], Iterable[tuple[str, int]]]
 
 
-def segment_collection(collection: Path, target: Path, words: int, split: Splitter, track: Track) -> tuple[int, int]:
+def segment_collection(
+    collection: Path, target: Path, words: int, split: Splitter, track: Track
+) -> tuple[int, int]:
     """Write every document ``D`` of ``collection`` as passages ``D-1``, ``D-2`` … (JSONL); return the numbers of both.
 
     Raises :class:`UsageError` if ``target`` exists, :class:`UntrustedError` if a link leads out of a project, and
@@ -314,13 +382,17 @@ def segment_collection(collection: Path, target: Path, words: int, split: Splitt
     """
     refuse_protected(target)
     if target.exists():
-        raise UsageError("file-exists", f"{target} already exists", "delete it, or give another --folder")
+        raise UsageError(
+            "file-exists", f"{target} already exists", "delete it, or give another --folder"
+        )
     documents = passages = 0
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with temporary(target.parent) as path:
             with path.open("w", encoding="utf-8", newline="\n") as file:
-                for _, document, text in track(checked_passages(collection), "splitting documents", 0):
+                for _, document, text in track(
+                    checked_passages(collection), "splitting documents", 0
+                ):
                     documents += 1
                     for number, passage in enumerate(gathered(split(text), words), 1):
                         file.write(index_line(f"{document}-{number}", passage))
@@ -360,9 +432,13 @@ def by_spacy(model: str) -> Splitter:
         import spacy  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
         found = f"spaCy cannot be imported ({error})"
-        raise NotInstalledError("no-spacy", found, "install it with: pip install 'robustcs[spacy]'") from error
+        raise NotInstalledError(
+            "no-spacy", found, "install it with: pip install 'robustcs[spacy]'"
+        ) from error
     try:
-        pipeline = spacy.load(model, exclude=["parser", "tagger", "ner", "attribute_ruler", "lemmatizer", "tok2vec"])
+        pipeline = spacy.load(
+            model, exclude=["parser", "tagger", "ner", "attribute_ruler", "lemmatizer", "tok2vec"]
+        )
     except OSError as error:
         advice = f"install it with: python -m spacy download {model}"
         raise NotInstalledError("no-spacy-model", f"spaCy has no model {model}", advice) from error

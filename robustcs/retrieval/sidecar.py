@@ -52,7 +52,9 @@ class Sidecar:
         return [turn for turn, checksum in texts.items() if self.texts.get(turn) != checksum]
 
 
-def text_checksums(texts: Mapping[str, str], raw: bool, conversations: Conversations | None = None) -> dict[str, str]:
+def text_checksums(
+    texts: Mapping[str, str], raw: bool, conversations: Conversations | None = None
+) -> dict[str, str]:
     """Return turn → SHA-256 of its normalised text; ``raw`` texts include the earlier turns, as a rewriter sees them."""
     from robustcs.programs.models import SEPARATOR
     from robustcs.retrieval.rewriting import history
@@ -73,7 +75,9 @@ def read_sidecar(run: Path) -> Sidecar | None:
     value = value if isinstance(value, dict) else {}
     run_checksum, texts, made = value.get("run"), value.get("texts"), value.get("made", {})
     if not (isinstance(run_checksum, str) and isinstance(texts, dict) and isinstance(made, dict)):
-        raise input_error(path, None, "not a file that robustcs writes next to a run", "delete it", "bad-sidecar")
+        raise input_error(
+            path, None, "not a file that robustcs writes next to a run", "delete it", "bad-sidecar"
+        )
     return Sidecar(run_checksum, texts, made)
 
 
@@ -103,7 +107,15 @@ def changed_since(run: Path, checksums: Mapping[str, str]) -> list[str]:
     Raises :class:`InputError` as :func:`require_unchanged` does.
     """
     files = parts_of(run)
-    told = [one for file in files if file.is_file() and (one := require_unchanged(file)) and fits(file, one)]
+    told = [
+        one
+        for file in files
+        if file.is_file() and (one := require_unchanged(file)) and fits(file, one)
+    ]
     texts = {turn: checksum for one in told for turn, checksum in one.texts.items()}
     known = checksums if len(told) == len(files) else texts
-    return [turn for turn, checksum in checksums.items() if turn in known and texts.get(turn) != checksum]
+    return [
+        turn
+        for turn, checksum in checksums.items()
+        if turn in known and texts.get(turn) != checksum
+    ]

@@ -53,13 +53,27 @@ class Searcher:
         except self._java_exception as error:
             raise self._error(str(error)) from error
         if index.documents is not None and index.documents != self.documents:
-            found = f"the index contains {self.documents} passages, but {index.documents} were indexed"
-            raise input_error(index.path, None, found, "delete the folder to create it again", "wrong-document-count")
+            found = (
+                f"the index contains {self.documents} passages, but {index.documents} were indexed"
+            )
+            raise input_error(
+                index.path,
+                None,
+                found,
+                "delete the folder to create it again",
+                "wrong-document-count",
+            )
 
     def _set_rm3(self, settings: RetrievalSettings) -> None:
         if self.documents and not self._searcher.reader.getTermVectors(0):
             found = "the index has no term vectors, which RM3 needs"
-            raise input_error(self._path, None, found, "create it with -storeDocvectors, or turn RM3 off", "no-term-vectors")
+            raise input_error(
+                self._path,
+                None,
+                found,
+                "create it with -storeDocvectors, or turn RM3 off",
+                "no-term-vectors",
+            )
         weight = float(settings.original_query_weight)
         self._searcher.set_rm3(None, settings.fb_terms, settings.fb_docs, weight, False, True)
 
@@ -69,14 +83,21 @@ class Searcher:
 
         texts, keys = JArrayList(), JArrayList()
         for key, text in questions.items():
-            texts.add(JString(text.encode("utf-8")))  # as bytes: pyjnius breaks characters beyond the 16-bit plane
+            texts.add(
+                JString(text.encode("utf-8"))
+            )  # as bytes: pyjnius breaks characters beyond the 16-bit plane
             keys.add(JString(key))
         try:
             found = self._searcher.batch_search(texts, keys, depth, self._threads)
-            rankings = {str(entry.getKey()): _ranking(entry.getValue()) for entry in found.entrySet().toArray()}
+            rankings = {
+                str(entry.getKey()): _ranking(entry.getValue())
+                for entry in found.entrySet().toArray()
+            }
         except self._java_exception as error:
             raise self._error(str(error)) from error
-        if rankings.keys() != questions.keys():  # a thread failed, and Anserini continued with the others
+        if (
+            rankings.keys() != questions.keys()
+        ):  # a thread failed, and Anserini continued with the others
             raise self._error(said())
         return rankings
 
@@ -135,7 +156,12 @@ class Ranker:
     @property
     def description(self) -> str:
         """The ranker as canonical JSON."""
-        values = {"form": FORM, "index": self.path, "checksum": self.checksum, "software": self.software}
+        values = {
+            "form": FORM,
+            "index": self.path,
+            "checksum": self.checksum,
+            "software": self.software,
+        }
         return json.dumps(values | {"parameters": dict(self.parameters)}, sort_keys=True)
 
     @property
@@ -175,13 +201,21 @@ class RankingStore:
         """Return question → passages and scores of rankings with at least ``depth`` passages, cut at ``depth``."""
         query = f"SELECT question, {_RANKING} FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({{}})"
         with self._open(looking=True) as database:
-            return {row[0]: _unpacked(row[1], depth) for row in select(database, query, (ranker.key, depth), digests)}
+            return {
+                row[0]: _unpacked(row[1], depth)
+                for row in select(database, query, (ranker.key, depth), digests)
+            }
 
     def put(self, ranker: Ranker, rankings: Mapping[str, Ranking], depth: int) -> None:
         """Store rankings that were retrieved to ``depth``; a deeper stored ranking is kept."""
-        rows = [(question, ranker.key, depth, len(found[0]), _packed(found)) for question, found in rankings.items()]
+        rows = [
+            (question, ranker.key, depth, len(found[0]), _packed(found))
+            for question, found in rankings.items()
+        ]
         with self._open() as database:
-            database.execute("INSERT OR REPLACE INTO rankers VALUES (?, ?)", (ranker.key, ranker.description))
+            database.execute(
+                "INSERT OR REPLACE INTO rankers VALUES (?, ?)", (ranker.key, ranker.description)
+            )
             database.executemany(
                 "INSERT INTO rankings VALUES (?1, ?2, ?3, ?4, seal(?5, ?1, ?2, ?3))"
                 " ON CONFLICT (question, ranker) DO UPDATE SET"
@@ -197,7 +231,9 @@ class RankingStore:
                 "SELECT ranker, description, depth FROM rankings JOIN rankers USING (ranker) WHERE question = ? ORDER BY 2",
                 (question,),
             )
-            return [(json.loads(text), depth) for key, text, depth in rows if _is_described(key, text)]
+            return [
+                (json.loads(text), depth) for key, text, depth in rows if _is_described(key, text)
+            ]
 
     def rankers(self) -> list[tuple[str, dict[str, Any], int, int, int]]:
         """Return (key, description, questions, passages, bytes) of every ranker, the largest first."""
@@ -206,15 +242,24 @@ class RankingStore:
                 "SELECT ranker, description, count(*), sum(passages), sum(length(ranking))"
                 " FROM rankings JOIN rankers USING (ranker) GROUP BY ranker ORDER BY 5 DESC, 1"
             )
-            return [(key, json.loads(text), *rest) for key, text, *rest in rows if _is_described(key, text)]  # type: ignore[misc]
+            return [
+                (key, json.loads(text), *rest)
+                for key, text, *rest in rows
+                if _is_described(key, text)
+            ]  # type: ignore[misc]
 
     def prune(self, rankers: Sequence[str]) -> int:
         """Delete all rankings of these rankers (by key) and free the space; return the number of deleted rankings."""
         if not self.path.exists():
             return 0
         with self._open() as database:
-            gone = sum(database.execute("DELETE FROM rankings WHERE ranker = ?", (key,)).rowcount for key in rankers)
-            database.executemany("DELETE FROM rankers WHERE ranker = ?", [(key,) for key in rankers])
+            gone = sum(
+                database.execute("DELETE FROM rankings WHERE ranker = ?", (key,)).rowcount
+                for key in rankers
+            )
+            database.executemany(
+                "DELETE FROM rankers WHERE ranker = ?", [(key,) for key in rankers]
+            )
         with self._open() as database:
             database.isolation_level = None  # VACUUM must run outside transactions
             database.execute("VACUUM")
@@ -230,7 +275,9 @@ def _packed(ranking: Ranking) -> bytes:
     """Return a ranking compressed: the number of passages (4 bytes), their scores (8 bytes each), their ids (one per line)."""
     passages, scores = ranking
     head = len(passages).to_bytes(4, "little")
-    return zlib.compress(head + np.asarray(scores, "<f8").tobytes() + "\n".join(passages).encode("utf-8"), 1)
+    return zlib.compress(
+        head + np.asarray(scores, "<f8").tobytes() + "\n".join(passages).encode("utf-8"), 1
+    )
 
 
 def _unpacked(blob: bytes, depth: int) -> Ranking:

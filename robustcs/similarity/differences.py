@@ -76,9 +76,13 @@ def text_difference(qr: str, human: str) -> Difference:
     missing, added = _without(theirs, ours), _without(ours, theirs)
     if not missing and not added:
         return Difference((ORDER,), (), ())
-    missing, added = ([word for word in some if word not in FUNCTION_WORDS] for some in (missing, added))
+    missing, added = (
+        [word for word in some if word not in FUNCTION_WORDS] for some in (missing, added)
+    )
     lost, new = _without(missing, added, _stem), _without(added, missing, _stem)
-    in_human, in_qr = ({word for name in names(text) for word in words(name)} for text in (human, qr))
+    in_human, in_qr = (
+        {word for name in names(text) for word in words(name)} for text in (human, qr)
+    )
     there = {
         PRONOUN: bool(_without(referring(qr), referring(human))),
         NAME_LOST: any(word in in_human for word in lost),
@@ -86,10 +90,14 @@ def text_difference(qr: str, human: str) -> Difference:
         NAME_ADDED: any(word in in_qr for word in new),
         ADDED: any(word not in in_qr for word in new),
     }
-    return Difference(tuple(kind for kind, holds in there.items() if holds) or (WORDING,), tuple(lost), tuple(new))
+    return Difference(
+        tuple(kind for kind, holds in there.items() if holds) or (WORDING,), tuple(lost), tuple(new)
+    )
 
 
-def _without(some: Iterable[str], others: Iterable[str], key: Callable[[str], str] | None = None) -> list[str]:
+def _without(
+    some: Iterable[str], others: Iterable[str], key: Callable[[str], str] | None = None
+) -> list[str]:
     """Return the words that ``others`` do not have, by their key, in order; of a repeated word, the last occurrences."""
     left = Counter(map(key, others) if key else others)
     kept = []

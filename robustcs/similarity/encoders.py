@@ -56,13 +56,20 @@ class Encoder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return float32[n, d], one vector per text. Raises :class:`InputError` if the model returns anything else."""
         vectors = np.asarray(self.run(list(texts)))
-        if vectors.dtype.kind != "f" or vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
+        if (
+            vectors.dtype.kind != "f"
+            or vectors.ndim != 2
+            or len(vectors) != len(texts)
+            or not vectors.shape[1]
+        ):
             raise _not_an_encoder(
                 self.model, f"the model returns {vectors.dtype} of shape {list(vectors.shape)} for {len(texts)} texts,"
                 f" not one vector per text ([{len(texts)}, 512] with USE)",
             )  # fmt: skip
         if not np.isfinite(vectors).all():
-            raise _not_an_encoder(self.model, "the model returns vectors with values that are not finite numbers")
+            raise _not_an_encoder(
+                self.model, "the model returns vectors with values that are not finite numbers"
+            )
         return vectors.astype(np.float32, copy=False)
 
 
@@ -81,7 +88,9 @@ def load_use(model: str) -> Encoder:
     Raises :class:`NotInstalledError` without TensorFlow, :class:`UsageError` for a handle that cannot be downloaded, and
     :class:`InputError` for a folder that is not a SavedModel or does not accept texts.
     """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # keeps TensorFlow's messages off the terminal
+    os.environ.setdefault(
+        "TF_CPP_MIN_LOG_LEVEL", "3"
+    )  # keeps TensorFlow's messages off the terminal
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # the same vectors on every processor
     folder = Path(model) if Path(model).exists() else _resolve(model)
     _must_hold(folder, "saved_model.pb", "a TensorFlow SavedModel")
@@ -90,17 +99,28 @@ def load_use(model: str) -> Encoder:
         loaded = tensorflow.saved_model.load(os.fspath(folder))
     signature = loaded if callable(loaded) else dict(loaded.signatures).get("serving_default")
     if signature is None:
-        raise _not_an_encoder(model, "the model is not callable and has no signature serving_default")
+        raise _not_an_encoder(
+            model, "the model is not callable and has no signature serving_default"
+        )
 
     def run(texts: list[str]) -> Any:
         strings = tensorflow.constant(texts)
-        with _told(lambda said: _not_an_encoder(model, f"the model does not accept texts ({said})")):
-            named = {} if signature is loaded else dict.fromkeys(signature.structured_input_signature[1], strings)
+        with _told(
+            lambda said: _not_an_encoder(model, f"the model does not accept texts ({said})")
+        ):
+            named = (
+                {}
+                if signature is loaded
+                else dict.fromkeys(signature.structured_input_signature[1], strings)
+            )
             output = signature(**named) if named else signature(strings)
         if isinstance(output, dict):
             chosen = next((name for name in ("outputs", "default") if name in output), None)
             if chosen is None and len(output) != 1:
-                raise _not_an_encoder(model, f"the model returns {', '.join(sorted(output))}, but no outputs or default")
+                raise _not_an_encoder(
+                    model,
+                    f"the model returns {', '.join(sorted(output))}, but no outputs or default",
+                )
             output = output[chosen] if chosen else next(iter(output.values()))
         return output
 
@@ -114,29 +134,50 @@ def load_sentence_transformer(model: str) -> Encoder:
     """
     folder = Path(model)
     if not folder.exists():
-        raise input_error(model, None, "no such folder", "name the folder of a sentence-transformers model", "no-such-file")
+        raise input_error(
+            model,
+            None,
+            "no such folder",
+            "name the folder of a sentence-transformers model",
+            "no-such-file",
+        )
     _must_hold(folder, "modules.json", "a sentence-transformers model")
     package = _package("sentence_transformers", "sentence-transformers")
     _package("transformers.utils.logging", "sentence-transformers").disable_progress_bar()
-    with _told(lambda said: _not_an_encoder(model, f"sentence-transformers cannot load it ({said})")):
+    with _told(
+        lambda said: _not_an_encoder(model, f"sentence-transformers cannot load it ({said})")
+    ):
         loaded = package.SentenceTransformer(os.fspath(folder), device="cpu", local_files_only=True)
     encode = lambda texts: loaded.encode(texts, convert_to_numpy=True, show_progress_bar=False)  # noqa: E731
     return Encoder("sentence_transformer", model, fingerprint(folder), encode)
 
 
 def embed(
-    encoder: Encoder, texts: Iterable[str], store: OutputStore | None = None, track: Track = lambda items, what, total: items
+    encoder: Encoder,
+    texts: Iterable[str],
+    store: OutputStore | None = None,
+    track: Track = lambda items, what, total: items,
 ) -> dict[str, Vectors]:
     """Return text → vector for every distinct text. Vectors in ``store`` are reused, and new ones are added to it."""
     store, maker = store or OutputStore(), f"encoder {encoder.fingerprint}"
     wanted = {text: text for text in texts}
     kept = store.get(maker, wanted)
-    known = {text: np.frombuffer(b64decode(vector), "<f4").astype(np.float32) for text, vector in kept.items()}
+    known = {
+        text: np.frombuffer(b64decode(vector), "<f4").astype(np.float32)
+        for text, vector in kept.items()
+    }
     new = [text for text in wanted if text not in known]
     batches = [new[start : start + BATCH] for start in range(0, len(new), BATCH)]
     for batch in track(batches, f"encoding {counted(len(new), 'text')}", len(batches)):
         made = dict(zip(batch, encoder.encode(batch), strict=True))
-        store.put(maker, {text: b64encode(vector.astype("<f4").tobytes()).decode() for text, vector in made.items()}, wanted)
+        store.put(
+            maker,
+            {
+                text: b64encode(vector.astype("<f4").tobytes()).decode()
+                for text, vector in made.items()
+            },
+            wanted,
+        )
         known |= made
     return known
 
@@ -148,17 +189,27 @@ def cosine(first: Sequence[Vectors], second: Sequence[Vectors]) -> npt.NDArray[n
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
     products = (one * two).sum(axis=1)
-    return np.asarray(np.clip(np.divide(products, lengths, out=np.zeros(len(products)), where=lengths > 0), -1.0, 1.0))
+    return np.asarray(
+        np.clip(
+            np.divide(products, lengths, out=np.zeros(len(products)), where=lengths > 0), -1.0, 1.0
+        )
+    )
 
 
 def check_similarities(names: Sequence[str], encoders: Sequence[str]) -> None:
     """Raise :class:`UsageError` for an unknown similarity, and for an encoder that is only in one of the two."""
     for name in names:
         if name in ENCODERS and name not in encoders:
-            raise UsageError("no-model", f"{name} requires a model", f"name it with {ENCODERS[name]}")
+            raise UsageError(
+                "no-model", f"{name} requires a model", f"name it with {ENCODERS[name]}"
+            )
         if name not in ENCODERS and name not in rouge_names():
             known = ", ".join((*rouge_names(), *ENCODERS))
-            raise UsageError("unknown-similarity", f"no similarity of questions is named {name!r}", f"choose one of {known}")
+            raise UsageError(
+                "unknown-similarity",
+                f"no similarity of questions is named {name!r}",
+                f"choose one of {known}",
+            )
     for name in encoders:
         if name not in names:
             found = f"{ENCODERS[name].split()[0]} has no effect without --x {name}"
@@ -166,13 +217,20 @@ def check_similarities(names: Sequence[str], encoders: Sequence[str]) -> None:
 
 
 def question_similarities(
-    qr: Sequence[str], human: Sequence[str], names: Sequence[str], encoders: Sequence[Encoder], stem: bool, track: Track
+    qr: Sequence[str],
+    human: Sequence[str],
+    names: Sequence[str],
+    encoders: Sequence[Encoder],
+    stem: bool,
+    track: Track,
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Return name → similarity of each QR text to the Human text at the same position, float64[n], for all ``names``."""
     known = rouge(qr, human, stem) if any(name in rouge_names() for name in names) else {}
     for encoder in encoders:
         vectors = embed(encoder, [*qr, *human], track=track)
-        known[encoder.name] = cosine([vectors[text] for text in qr], [vectors[text] for text in human])
+        known[encoder.name] = cosine(
+            [vectors[text] for text in qr], [vectors[text] for text in human]
+        )
     return {name: known[name] for name in names}
 
 
@@ -180,7 +238,11 @@ def _resolve(handle: str) -> Path:
     """Return the folder of a Hub handle; download the model into Hub's cache if it is not there."""
     if "://" not in handle:
         found = f"{handle}: not a folder and not a TensorFlow Hub handle"
-        raise UsageError("no-such-model", found, "name a SavedModel folder, or a handle that starts with https://")
+        raise UsageError(
+            "no-such-model",
+            found,
+            "name a SavedModel folder, or a handle that starts with https://",
+        )
     hub = _package("tensorflow_hub", "use")
     advice = "check the handle and the connection, or name the folder of a model that was downloaded elsewhere"
     unreached = f"{handle}: the model cannot be downloaded"
@@ -194,7 +256,9 @@ def _package(name: str, extra: str) -> Any:
     os.dup2(nowhere, 2)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Hub imports pkg_resources, which warns that it is deprecated
+            warnings.simplefilter(
+                "ignore"
+            )  # Hub imports pkg_resources, which warns that it is deprecated
             return importlib.import_module(name)
     except ImportError as error:
         raise NotInstalledError(
@@ -219,8 +283,16 @@ def _told(as_ours: Callable[[str], Exception]) -> Iterator[None]:
 def _must_hold(folder: Path, name: str, what: str) -> None:
     if not (folder / name).is_file():
         found = "this is a file" if folder.is_file() else f"not {what}: the folder has no {name}"
-        raise input_error(folder, None, found, f"name the folder that contains {name}", "not-a-model")
+        raise input_error(
+            folder, None, found, f"name the folder that contains {name}", "not-a-model"
+        )
 
 
 def _not_an_encoder(model: str, found: str) -> InputError:
-    return input_error(model, None, found, "name a sentence encoder, such as the Universal Sentence Encoder", "not-an-encoder")
+    return input_error(
+        model,
+        None,
+        found,
+        "name a sentence encoder, such as the Universal Sentence Encoder",
+        "not-an-encoder",
+    )

@@ -19,7 +19,9 @@ PRONOUNS = _words("""
     that these those there someone something anyone anything everyone everything
 """)
 POSSESSIVES = _words("my your his her its our their")
-DETERMINERS = _words("a an the some any each every all both either neither no another other such own")
+DETERMINERS = _words(
+    "a an the some any each every all both either neither no another other such own"
+)
 AUXILIARIES = _words("""
     am is are was were be been being do does did have has had can could will would shall should may might must isn't aren't
     wasn't weren't don't doesn't didn't haven't hasn't hadn't can't couldn't won't wouldn't shouldn't
@@ -54,7 +56,9 @@ REQUESTS = _words("""
     tell give list describe explain show compare name find discuss define provide outline summarize summarise recommend suggest
     help please write identify discover
 """)
-FUNCTION_WORDS = PRONOUNS | DETERMINERS | AUXILIARIES | PREPOSITIONS | QUESTION_WORDS | NEGATIONS | _OTHERS
+FUNCTION_WORDS = (
+    PRONOUNS | DETERMINERS | AUXILIARIES | PREPOSITIONS | QUESTION_WORDS | NEGATIONS | _OTHERS
+)
 
 
 def is_negation(word: str) -> bool:
@@ -108,7 +112,11 @@ def adjacent(text: str, word: Word, following: Word) -> bool:
 def end_of_run(text: str, words: Sequence[Word], start: int) -> int:
     """Return the position of the last content word of the run of content words that begins at ``start``."""
     end = start
-    while end + 1 < len(words) and not words[end + 1].grammar and adjacent(text, words[end], words[end + 1]):
+    while (
+        end + 1 < len(words)
+        and not words[end + 1].grammar
+        and adjacent(text, words[end], words[end + 1])
+    ):
         end += 1
     return end
 

@@ -106,7 +106,9 @@ def clean_turns(
 ) -> tuple[dict[str, tuple[Paraphrase, ...]], list[TooSimilar]]:
     """Return :func:`clean` of every turn: turn → kept paraphrases, and all dropped ones."""
     cleaned = {turn: clean(rows) for turn, rows in paraphrases.items()}
-    return {turn: tuple(kept) for turn, (kept, _) in cleaned.items()}, [one for _, gone in cleaned.values() for one in gone]
+    return {turn: tuple(kept) for turn, (kept, _) in cleaned.items()}, [
+        one for _, gone in cleaned.values() for one in gone
+    ]
 
 
 def cleaning_note(dropped: int, of: int) -> str:

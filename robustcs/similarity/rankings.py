@@ -74,10 +74,14 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
     count, depth = len(human.turns), max(ranking_depth(qr), ranking_depth(human))
     lengths = np.zeros((count, 2), dtype=np.int64)
     tied_counts = np.zeros((count, depth, 2), dtype=np.int64)
-    for side, (rows, (_, __, tied)) in enumerate(zip((qr_row[kept], human_row), sides, strict=True)):
+    for side, (rows, (_, __, tied)) in enumerate(
+        zip((qr_row[kept], human_row), sides, strict=True)
+    ):
         lengths[:, side] = np.bincount(rows, minlength=count)
         tied = tied[kept] if side == 0 else tied
-        tied_counts[..., side] = np.bincount(rows * depth + tied - 1, minlength=count * depth).reshape(count, depth)
+        tied_counts[..., side] = np.bincount(
+            rows * depth + tied - 1, minlength=count * depth
+        ).reshape(count, depth)
 
     ids, human_ids = qr.ids.take(qr.document_codes[kept]), human.ids.take(human.document_codes)
     keys, human_keys = pair_keys(qr_row[kept], ids), pair_keys(human_row, human_ids)
@@ -89,7 +93,10 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
         order = np.argsort(human_keys)
     partner = order[np.minimum(np.searchsorted(human_keys, keys, sorter=order), len(order) - 1)]
     hit = np.flatnonzero(human_keys[partner] == keys)
-    hit = hit[ids.take(hit).equal(human_ids.take(partner[hit])) & (qr_row[kept[hit]] == human_row[partner[hit]])]
+    hit = hit[
+        ids.take(hit).equal(human_ids.take(partner[hit]))
+        & (qr_row[kept[hit]] == human_row[partner[hit]])
+    ]
     known, partner = kept[hit], partner[hit]
     return RankingPair(
         turns=human.turns, lengths=lengths, row=qr_row[known], first=sides[0][1][known], second=sides[1][1][partner],
@@ -100,7 +107,9 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
 def equal_rankings(pair: RankingPair) -> npt.NDArray[np.bool_]:
     """Return bool[T]: both lists have the same documents in the same order, down to the depth of the shallower run."""
     depth = int(pair.lengths.max(axis=0, initial=0).min())
-    same = np.bincount(pair.row[(pair.first == pair.second) & (pair.first <= depth)], minlength=len(pair.turns))
+    same = np.bincount(
+        pair.row[(pair.first == pair.second) & (pair.first <= depth)], minlength=len(pair.turns)
+    )
     return np.asarray((np.minimum(pair.lengths, depth) == same[:, None]).all(axis=1))
 
 
@@ -198,7 +207,9 @@ def parse_answer_measure(text: str) -> AnswerMeasure:
     if found := _CORRECT.fullmatch(text):
         measure, threshold = parse_measure(found[1]), parse_threshold(found[2])
         refuse_unreachable(measure, threshold)
-        return AnswerMeasure(f"{measure}{threshold}", "correct", measure=measure, threshold=threshold)
+        return AnswerMeasure(
+            f"{measure}{threshold}", "correct", measure=measure, threshold=threshold
+        )
     try:
         measure = parse_measure(text)
     except UsageError as error:

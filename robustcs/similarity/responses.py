@@ -117,7 +117,11 @@ def response_of(answer: str) -> Response:
         return "no_answer"
     refusing = [refuses(one) for one in every]
     if refusing[0]:
-        other = [one for one, refusal in zip(every, refusing, strict=True) if not refusal and not asks(one)]
+        other = [
+            one
+            for one, refusal in zip(every, refusing, strict=True)
+            if not refusal and not asks(one)
+        ]
         return "abstained" if sum(len(one.split()) for one in other) <= _AROUND else "partly"
     if refusing[-1]:
         return "partly"
@@ -176,7 +180,11 @@ def _parts(answer: str, cited: Cited | None) -> list[tuple[int, int, Sequence[st
 
 
 def _supported(
-    sentence: str, passages: Mapping[str, str], words: Callable[[str], Words], least: float, citing: Sequence[str] | None
+    sentence: str,
+    passages: Mapping[str, str],
+    words: Callable[[str], Words],
+    least: float,
+    citing: Sequence[str] | None,
 ) -> bool | None:
     own = words(sentence)
     if not own or refuses(sentence) or asks(sentence):

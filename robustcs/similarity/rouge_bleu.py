@@ -44,7 +44,9 @@ def tokens_of(text: str, stemmed: bool = True) -> list[str]:
     return list(tokenize(text, SimpleNamespace(stem=stem) if stemmed else None))
 
 
-def rouge(candidates: Sequence[str], references: Sequence[str], stemmed: bool = True) -> dict[str, npt.NDArray[np.float64]]:
+def rouge(
+    candidates: Sequence[str], references: Sequence[str], stemmed: bool = True
+) -> dict[str, npt.NDArray[np.float64]]:
     """Score every candidate (QR) against the reference (Human) at the same position; floats in [0, 1], shape [n].
 
     The columns are ``rouge1_precision``, ``rouge1_recall``, ``rouge1_f`` and the same for ``rouge2`` and ``rougeL``. F weights
@@ -54,8 +56,13 @@ def rouge(candidates: Sequence[str], references: Sequence[str], stemmed: bool = 
 
     tokenizer = SimpleNamespace(tokenize=cache(lambda text: tokens_of(text, stemmed)[:MOST_TOKENS]))
     scorer = RougeScorer(list(KINDS), tokenizer=tokenizer)
-    scores = [scorer.score(reference, candidate) for candidate, reference in zip(candidates, references, strict=True)]
-    values = np.array([[one[kind] for kind in KINDS] for one in scores]).reshape(-1, len(KINDS) * len(PARTS))
+    scores = [
+        scorer.score(reference, candidate)
+        for candidate, reference in zip(candidates, references, strict=True)
+    ]
+    values = np.array([[one[kind] for kind in KINDS] for one in scores]).reshape(
+        -1, len(KINDS) * len(PARTS)
+    )
     return dict(zip(rouge_names(), values.T, strict=True))
 
 
@@ -82,7 +89,8 @@ def bleu_counts(sentences: Sequence[str], references: Sequence[Sequence[str]]) -
 
     metric = BLEU(smooth_method="none")
     scores = [
-        metric.corpus_score([sentence], [[one] for one in own]) for sentence, own in zip(sentences, references, strict=True)
+        metric.corpus_score([sentence], [[one] for one in own])
+        for sentence, own in zip(sentences, references, strict=True)
     ]
     rows = [(one.sys_len, one.ref_len, *one.counts, *one.totals) for one in scores]
     return np.array(rows, dtype=np.int64).reshape(len(rows), 2 + 2 * _ORDERS)
@@ -95,7 +103,11 @@ def bleu(counts: Counts) -> float:
     from sacrebleu.metrics.bleu import BLEU
 
     length, closest, *grams = counts.sum(axis=0).tolist()
-    return float(BLEU.compute_bleu(grams[:_ORDERS], grams[_ORDERS:], length, closest, smooth_method="none").score)
+    return float(
+        BLEU.compute_bleu(
+            grams[:_ORDERS], grams[_ORDERS:], length, closest, smooth_method="none"
+        ).score
+    )
 
 
 def self_bleu_counts(groups: Sequence[Sequence[str]]) -> list[Counts]:
@@ -104,4 +116,7 @@ def self_bleu_counts(groups: Sequence[Sequence[str]]) -> list[Counts]:
     :func:`bleu` of the counts is self-BLEU: 100 if the texts repeat each other, lower if they differ (Zhu et al., 2018).
     """
     several = [group if len(group) > 1 else () for group in groups]
-    return [bleu_counts(some, [[*some[:place], *some[place + 1 :]] for place in range(len(some))]) for some in several]
+    return [
+        bleu_counts(some, [[*some[:place], *some[place + 1 :]] for place in range(len(some))])
+        for some in several
+    ]

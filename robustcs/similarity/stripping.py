@@ -78,7 +78,9 @@ def tagged_nouns() -> Callable[[str], str]:
     def without(text: str) -> str:
         spans = list(spans_of(text))
         tags = tagger.tag([text[start:end] for start, end in spans])
-        left = _without(text, (span for span, (_, tag) in zip(spans, tags, strict=True) if tag.startswith("NN")))
+        left = _without(
+            text, (span for span, (_, tag) in zip(spans, tags, strict=True) if tag.startswith("NN"))
+        )
         return left if words_of(left) else text
 
     return without

@@ -50,7 +50,9 @@ def distinct_n(texts: Sequence[Sequence[str]], n: int) -> float:
 
     ``texts``: the :func:`words` of each text. Source: Li et al. (2016).
     """
-    grams = [gram for some in texts for gram in zip(*(some[start:] for start in range(n)), strict=False)]
+    grams = [
+        gram for some in texts for gram in zip(*(some[start:] for start in range(n)), strict=False)
+    ]
     return len(set(grams)) / len(grams) if grams else float("nan")
 
 
@@ -137,14 +139,21 @@ def align(sentence: str, passage: str) -> Alignment | None:
     """Align ``sentence`` with its first occurrence in ``passage``; None if there is none."""
     place = passage.find(sentence)
     if place >= 0 and sentence:
-        return Alignment("verbatim", tuple(range(len(sentence))), tuple(range(place, place + len(sentence))))
+        return Alignment(
+            "verbatim", tuple(range(len(sentence))), tuple(range(place, place + len(sentence)))
+        )
     kept: tuple[tuple[How, Callable[[str], bool]], ...] = (
         ("letters and digits", str.isalnum),
         ("ASCII letters and digits", lambda one: one.isascii() and one.isalnum()),
     )
     for how, keep in kept:
-        own, there = ([at for at, one in enumerate(text) if keep(one)] for text in (sentence, passage))
-        needle, hay = ("".join(text[at] for at in places) for text, places in ((sentence, own), (passage, there)))
+        own, there = (
+            [at for at, one in enumerate(text) if keep(one)] for text in (sentence, passage)
+        )
+        needle, hay = (
+            "".join(text[at] for at in places)
+            for text, places in ((sentence, own), (passage, there))
+        )
         place = hay.find(needle)
         if needle and place >= 0:
             return Alignment(how, tuple(own), tuple(there[place : place + len(own)]))

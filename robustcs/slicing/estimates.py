@@ -20,7 +20,14 @@ import numpy.typing as npt
 from robustcs.result import Field, count, difference, number, p_value, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics import Codes, Floats, Mask, places_within
-from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, STABLE_UNITS, Estimate, joined, units_note
+from robustcs.statistics.estimate import (
+    CONFIDENCE,
+    LEAST_UNITS,
+    STABLE_UNITS,
+    Estimate,
+    joined,
+    units_note,
+)
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units
 
@@ -28,7 +35,9 @@ from robustcs.statistics.units import Units
 BLOCK = 32
 
 
-def rearranged(table: Floats, units: Units, seed: int, draws: int, levels: bool = False) -> Iterator[Floats]:
+def rearranged(
+    table: Floats, units: Units, seed: int, draws: int, levels: bool = False
+) -> Iterator[Floats]:
     """Yield ``draws`` rearrangements of the rows of ``table`` [M, T] in blocks, float64[M, ≤ BLOCK, T]; the same for every row.
 
     Units exchange their scores, rotated at random. With ``levels``, each unit keeps its own rotated scores and units exchange
@@ -49,7 +58,9 @@ def rearranged(table: Floats, units: Units, seed: int, draws: int, levels: bool 
         taken = np.tile(own[:, None], number) if levels else source
         lengths = sizes[taken]
         first = (generator.random((number, units.count)).T * lengths).astype(np.int64)
-        scores = np.take(by_unit, starts[taken][codes] + (place + first[codes]) % lengths[codes], axis=0)
+        scores = np.take(
+            by_unit, starts[taken][codes] + (place + first[codes]) % lengths[codes], axis=0
+        )
         if levels:
             scores += (means[source] - means[taken])[codes]
         yield scores.transpose(2, 1, 0)
@@ -167,11 +178,19 @@ def slices_of(
     once = [place == 0 or len(one.slices) != 2 for one, place in named]
     ends = (0.0, 1.0) if shares else bounds
     found = []
-    for tops, contrasts in zip(rows, contrasts_of(rows, bottoms, inside, known, units, seed, draws), strict=True):
+    for tops, contrasts in zip(
+        rows, contrasts_of(rows, bottoms, inside, known, units, seed, draws), strict=True
+    ):
         sums = units.sums(inside * tops)
-        own = share_estimates(sums, sizes, units.kind) if shares else mean_estimates(sums, sizes, units.kind, bounds)
+        own = (
+            share_estimates(sums, sizes, units.kind)
+            if shares
+            else mean_estimates(sums, sizes, units.kind, bounds)
+        )
         cut = [_within(one, ends[1] - ends[0]) for one in contrasts] if ends else contrasts
-        comparisons = sum(first and not math.isnan(one.p) for first, one in zip(once, cut, strict=True))
+        comparisons = sum(
+            first and not math.isnan(one.p) for first, one in zip(once, cut, strict=True)
+        )
         found.append([
             Slice(
                 one.name, one.slices[place], int(mask.sum()), float(bottoms[mask].sum()), estimate,
@@ -183,7 +202,13 @@ def slices_of(
 
 
 def contrasts_of(
-    rows: Floats, bottoms: Floats, inside: Mask, known: Mask, units: Units, seed: int, draws: int = DRAWS
+    rows: Floats,
+    bottoms: Floats,
+    inside: Mask,
+    known: Mask,
+    units: Units,
+    seed: int,
+    draws: int = DRAWS,
 ) -> list[list[Contrast]]:
     """Compare, in each of ``rows`` [R, T], M slices ``inside`` [M, T] with the other turns of ``known`` [M, T]."""
     sides = inside, known & ~inside
@@ -200,7 +225,9 @@ def contrasts_of(
         draws = int(np.clip(_WORK // (len(tested) * units.count), min(_FEWEST_DRAWS, draws), draws))
         # without the overall mean, turns with a larger weight do not differ merely by their weight
         rest = np.array([tops - bottoms * (tops.sum() / bottoms.sum()) for tops in rows])
-        for out, made in zip((spread, limit, p, adjusted), jackknife.test(rest, seed, draws), strict=True):
+        for out, made in zip(
+            (spread, limit, p, adjusted), jackknife.test(rest, seed, draws), strict=True
+        ):
             out[:, tested] = made[:, like]
     found = []
     for row, tops in enumerate(rows):
@@ -209,7 +236,9 @@ def contrasts_of(
         half = limit[row] * spread[row]
         contrasts = []
         for place, value in enumerate((means[0] - means[1]).tolist()):
-            note = _note(there[:, place], float(spread[row, place]), float(limit[row, place]), units.kind)
+            note = _note(
+                there[:, place], float(spread[row, place]), float(limit[row, place]), units.kind
+            )
             # processors add matrices in different orders; the error of the draws is a million times larger
             low, high = round(value - float(half[place]), 10), round(value + float(half[place]), 10)
             own = float(p[row, place]), float(adjusted[row, place])
@@ -220,7 +249,11 @@ def contrasts_of(
 
 def _within(one: Contrast, most: float) -> Contrast:
     """Return the contrast with its limits cut to possible differences; NaN stays NaN."""
-    return replace(one, low=max(one.low, -most), high=min(one.high, most)) if one.low == one.low else one
+    return (
+        replace(one, low=max(one.low, -most), high=min(one.high, most))
+        if one.low == one.low
+        else one
+    )
 
 
 class _Jackknife:
@@ -233,7 +266,10 @@ class _Jackknife:
         left = 1 / (self.whole - sizes)
         # if a unit is left out, the weight of all other turns grows [2, M, K], and its own turns lose their weights [M, T]
         grown = left - 1 / self.whole
-        self.grown, self.products = grown.sum(axis=2)[..., None], np.einsum("imk,jmk->ijm", grown, grown)[..., None]
+        self.grown, self.products = (
+            grown.sum(axis=2)[..., None],
+            np.einsum("imk,jmk->ijm", grown, grown)[..., None],
+        )
         lost = np.subtract(*(sides * left[:, :, units.codes]))
         terms = np.concatenate([lost, *sides, *(lost * grown[:, :, units.codes])])
         order = np.argsort(units.codes, kind="stable")
@@ -241,7 +277,9 @@ class _Jackknife:
         # the units of each length: turns [U, n] and terms [U, n, 5M]
         self.groups = []
         for length in np.unique(units.sizes):
-            turns = order[(ends[units.sizes == length, None] - np.arange(length, 0, -1)).astype(np.int64)]
+            turns = order[
+                (ends[units.sizes == length, None] - np.arange(length, 0, -1)).astype(np.int64)
+            ]
             self.groups.append((turns, np.ascontiguousarray(terms.T[turns])))
 
     def difference(self, values: Floats) -> tuple[Floats, Floats]:
@@ -261,7 +299,9 @@ class _Jackknife:
         lost, slice_, rest, *crossed = sums.reshape(5, slices, draws)
         squares += slice_**2 * self.products[0, 0] + rest**2 * self.products[1, 1]
         rounding = 1e-13 * squares
-        squares -= 2 * (slice_ * crossed[0] - rest * crossed[1] + slice_ * rest * self.products[0, 1])
+        squares -= 2 * (
+            slice_ * crossed[0] - rest * crossed[1] + slice_ * rest * self.products[0, 1]
+        )
         squares -= (slice_ * self.grown[0] - rest * self.grown[1] - lost) ** 2 / self.count
         scale = np.maximum(rounding, 1e-20 * max(1.0, values.max() ** 2, values.min() ** 2))
         error = np.sqrt(np.where(squares > scale, squares * (self.count - 1) / self.count, np.nan))
@@ -270,7 +310,10 @@ class _Jackknife:
     def test(self, rows: Floats, seed: int, draws: int) -> list[Floats]:
         """Return standard error, critical t at .05, p and adjusted p of the slices of ``rows`` [R, T], [R, M] each."""
         step = max(1, _CELLS // (BLOCK * rows.shape[1]))
-        parts = [self._test(rows[start : start + step], seed, draws) for start in range(0, len(rows), step)]
+        parts = [
+            self._test(rows[start : start + step], seed, draws)
+            for start in range(0, len(rows), step)
+        ]
         return [np.concatenate(some) for some in zip(*parts, strict=True)]
 
     def _test(self, rows: Floats, seed: int, draws: int) -> tuple[Floats, ...]:
@@ -310,7 +353,9 @@ def _stepped(drawn: Floats, reached: Floats) -> Floats:
     rare[~(np.isfinite(rare) & (rare > 0))] = 1.0
     # the smallest first, so that the running maximum covers all slices not yet rejected
     order = np.argsort(reached / rare, kind="stable")
-    shares = _shares(np.maximum.accumulate((drawn / rare)[:, order], axis=1), (reached / rare)[order])
+    shares = _shares(
+        np.maximum.accumulate((drawn / rare)[:, order], axis=1), (reached / rare)[order]
+    )
     found = np.empty_like(reached)
     found[order] = np.maximum.accumulate(shares[::-1])[::-1]
     return found

@@ -95,7 +95,18 @@ FOUND: tuple[Field, ...] = (
 
 def _found_cells(one: Found, rules: int) -> tuple[object, ...]:
     """Return the values of :data:`FOUND`; ``rules``: the number of rules tried."""
-    return (one.rule, one.turns, one.units, one.value, one.rest, one.difference, one.at_most, one.p, rules, one.like)
+    return (
+        one.rule,
+        one.turns,
+        one.units,
+        one.value,
+        one.rest,
+        one.difference,
+        one.at_most,
+        one.p,
+        rules,
+        one.like,
+    )
 
 
 def check_units(units: Units) -> None:
@@ -143,7 +154,11 @@ def _conditions(one: Slicing) -> Iterator[Rule]:
 
 
 def found_rows(
-    names: Sequence[str], values: Mapping[str, npt.ArrayLike], slicings: Sequence[Slicing], units: Units, seed: int
+    names: Sequence[str],
+    values: Mapping[str, npt.ArrayLike],
+    slicings: Sequence[Slicing],
+    units: Units,
+    seed: int,
 ) -> tuple[list[tuple[object, ...]], dict[str, int]]:
     """Return rows of name, measure and :data:`FOUND` and, per measure, the number of rules tried over all names together.
 
@@ -162,11 +177,18 @@ def found_rows(
 
 
 def _is_large(mask: Mask, units: Units) -> bool:
-    return bool(mask.sum() >= LEAST_SHARE * len(mask)) and len(np.unique(units.codes[mask])) >= LEAST_UNITS
+    return (
+        bool(mask.sum() >= LEAST_SHARE * len(mask))
+        and len(np.unique(units.codes[mask])) >= LEAST_UNITS
+    )
 
 
 def find_slices(
-    values: npt.ArrayLike, rules: Sequence[Sequence[Rule]], units: Units, seed: int, draws: int = DRAWS
+    values: npt.ArrayLike,
+    rules: Sequence[Sequence[Rule]],
+    units: Units,
+    seed: int,
+    draws: int = DRAWS,
 ) -> list[Found]:
     """Return the rules whose turns have lower ``values`` [M, T] than the others, by row and lowest p first.
 
@@ -188,12 +210,17 @@ def find_slices(
             drawn[place][:, done : done + block.shape[1]] = weight.dot(block[place].T)
         done += block.shape[1]
     # the observed arrangement is one of the draws
-    spread = [np.sqrt(((some**2).sum(axis=1) + one**2) / (draws + 1)) for some, one in zip(drawn, found, strict=True)]
+    spread = [
+        np.sqrt(((some**2).sum(axis=1) + one**2) / (draws + 1))
+        for some, one in zip(drawn, found, strict=True)
+    ]
     highest = np.full(draws, -np.inf)
     for some, scale in zip(drawn, spread, strict=True):
         if len(some):
             with np.errstate(invalid="ignore", divide="ignore"):
-                highest = np.maximum(highest, np.nan_to_num(-some / scale[:, None], nan=-np.inf).max(axis=0))
+                highest = np.maximum(
+                    highest, np.nan_to_num(-some / scale[:, None], nan=-np.inf).max(axis=0)
+                )
     if not np.isfinite(highest).all():
         return []
     limit = float(np.quantile(highest, 1 - ALPHA, method="higher"))
@@ -207,7 +234,14 @@ def find_slices(
             if p > ALPHA:
                 break
             rule = own[place]
-            like = next((str(other) for other, earlier in kept if not earlier.like and _alike(rule.mask, other.mask)), "")
+            like = next(
+                (
+                    str(other)
+                    for other, earlier in kept
+                    if not earlier.like and _alike(rule.mask, other.mask)
+                ),
+                "",
+            )
             difference = float(differences[place])
             mean, rest = float(table[row][rule.mask].mean()), float(table[row][~rule.mask].mean())
             touched = len(np.unique(units.codes[rule.mask]))
@@ -222,7 +256,9 @@ def find_slices(
 def _weights(masks: Sequence[Mask], turns: int) -> Floats:
     """Return float64[R, T], whose product with scores is the mean of a rule's turns minus the mean of the others."""
     inside = np.array(masks, dtype=np.bool_).reshape(len(masks), turns)
-    weights: Floats = np.where(inside, 1 / inside.sum(axis=1, keepdims=True), -1 / (~inside).sum(axis=1, keepdims=True))
+    weights: Floats = np.where(
+        inside, 1 / inside.sum(axis=1, keepdims=True), -1 / (~inside).sum(axis=1, keepdims=True)
+    )
     return weights
 
 

@@ -49,7 +49,9 @@ def ellipsis(text: str) -> str:
     first = words[0]
     if first in CONNECTING or (first in ("what", "how") and words[1] == "about"):
         return "yes"
-    asks = any(word in QUESTION_WORDS or word in AUXILIARIES or word.endswith("n't") for word in words)
+    asks = any(
+        word in QUESTION_WORDS or word in AUXILIARIES or word.endswith("n't") for word in words
+    )
     return "no" if asks or first in REQUESTS else "yes"
 
 
@@ -71,7 +73,9 @@ def name_kept(text: str, human: str) -> str:
     return "kept" if named <= {word.removesuffix("'s") for word in plain_words(text)} else "lost"
 
 
-def topic_shifts(texts: Mapping[str, str], conversations: Conversations | None = None) -> dict[str, str]:
+def topic_shifts(
+    texts: Mapping[str, str], conversations: Conversations | None = None
+) -> dict[str, str]:
     """Return turn → ``first``, ``stays``, ``returns`` or ``shifts``, by the content words shared with earlier questions.
 
     A turn ``stays`` if it shares a word with the previous question, ``returns`` if only with an earlier one, and ``shifts`` if
@@ -88,7 +92,11 @@ def topic_shifts(texts: Mapping[str, str], conversations: Conversations | None =
     for turns in by_conversation.values():
         earlier: list[set[str]] = []
         for _, turn in sorted(turns):
-            own = {_stem(word) for word in plain_words(texts[turn]) if not is_grammar(word) and word not in REQUESTS}
+            own = {
+                _stem(word)
+                for word in plain_words(texts[turn])
+                if not is_grammar(word) and word not in REQUESTS
+            }
             found[turn] = _shift(own, earlier)
             earlier.append(own)
     return found
@@ -104,7 +112,11 @@ def _shift(own: set[str], earlier: Sequence[set[str]]) -> str:
 
 def _stem(word: str) -> str:
     plain = word.removesuffix("'s")
-    return plain[:-1] if len(plain) > 3 and plain.endswith("s") and not plain.endswith(("ss", "us", "is")) else plain
+    return (
+        plain[:-1]
+        if len(plain) > 3 and plain.endswith("s") and not plain.endswith(("ss", "us", "is"))
+        else plain
+    )
 
 
 Texts = Mapping[str, Mapping[str, str]]
@@ -147,13 +159,24 @@ def _numbers(values: Sequence[str]) -> tuple[float, ...] | None:
     return found if all(map(np.isfinite, found)) else None
 
 
-def slicing(name: str, turns: Sequence[str], values: Mapping[str, str], system: str = "") -> Slicing:
+def slicing(
+    name: str, turns: Sequence[str], values: Mapping[str, str], system: str = ""
+) -> Slicing:
     """Return the slicing of ``turns`` by ``values``, turn → value."""
     different = sorted({values[turn] for turn in turns if turn in values}, key=turn_sort_key)
     numbers = _numbers(different)
-    slices = tuple(different if numbers is None else (value for _, value in sorted(zip(numbers, different, strict=True))))
+    slices = tuple(
+        different
+        if numbers is None
+        else (value for _, value in sorted(zip(numbers, different, strict=True)))
+    )
     places = {value: place for place, value in enumerate(slices)}
-    return Slicing(name, slices, np.array([places.get(values.get(turn, ""), -1) for turn in turns], dtype=np.int64), system)
+    return Slicing(
+        name,
+        slices,
+        np.array([places.get(values.get(turn, ""), -1) for turn in turns], dtype=np.int64),
+        system,
+    )
 
 
 def turn_slicings(
@@ -184,7 +207,9 @@ def turn_slicings(
     found: dict[tuple[str, str], Slicing] = {}
     lacking: list[str] = []
     for name in dict.fromkeys((*if_told, *_words(asked))):
-        made = _by_ids(name, turns, known) if name in BY_IDS else _by_texts(name, turns, texts, known)
+        made = (
+            _by_ids(name, turns, known) if name in BY_IDS else _by_texts(name, turns, texts, known)
+        )
         found |= {(one.name, one.system): one for one in made if one.slices}
         if not any(one.slices for one in made):
             lacking.append(name)
@@ -192,7 +217,11 @@ def turn_slicings(
         found = {key: one for key, one in found.items() if key[0] != name}
         found[name, ""] = slicing(name, turns, values)
     _refuse_unknown(lacking, asked, found)
-    notes = [f"no slices by {name}: {_WHY[name]}" for name in lacking if name in _words(asked) and name not in columns]
+    notes = [
+        f"no slices by {name}: {_WHY[name]}"
+        for name in lacking
+        if name in _words(asked) and name not in columns
+    ]
     for one in found.values():
         silent = int((one.codes < 0).sum())
         if silent and not one.system:
@@ -209,7 +238,9 @@ def _words(asked: Sequence[str]) -> list[str]:
 
 _NO_ORIGINAL = "there are no Original texts"
 _WHY = {
-    **dict.fromkeys(("first", "depth"), "the turn ids do not contain the place in the conversation"),
+    **dict.fromkeys(
+        ("first", "depth"), "the turn ids do not contain the place in the conversation"
+    ),
     "conversation": "the turn ids do not contain conversations",
     **dict.fromkeys(("pronoun", "ellipsis", "length"), _NO_ORIGINAL),
     "shift": "it requires Human or Original texts, and turn ids with the place in the conversation",
@@ -217,7 +248,9 @@ _WHY = {
 }
 
 
-def _refuse_unknown(lacking: Sequence[str], asked: Sequence[str], found: Mapping[tuple[str, str], Slicing]) -> None:
+def _refuse_unknown(
+    lacking: Sequence[str], asked: Sequence[str], found: Mapping[tuple[str, str], Slicing]
+) -> None:
     """Raise for a property of texts that was requested by name, or for ``texts`` if no property is known."""
     told = {name for name, _ in found}
     named = [name for name in lacking if name in asked and name in BY_TEXTS and name not in told]
@@ -225,7 +258,9 @@ def _refuse_unknown(lacking: Sequence[str], asked: Sequence[str], found: Mapping
         named = [TEXTS]
     if named:
         why = _NO_ORIGINAL if named[0] == TEXTS else _WHY[named[0]]
-        advice = "name texts with --rewrites original=FILE, human=FILE, or as rewrites in robustcs.toml"
+        advice = (
+            "name texts with --rewrites original=FILE, human=FILE, or as rewrites in robustcs.toml"
+        )
         raise UsageError("no-texts", f"no slices by {named[0]}: {why}", advice)
 
 
@@ -236,7 +271,13 @@ def _by_ids(name: str, turns: Sequence[str], conversations: Conversations) -> li
     depths = {turn: depth for turn in turns if (depth := conversations.depth(turn)) is not None}
     if name == "depth":
         return [slicing(name, turns, {turn: str(depth) for turn, depth in depths.items()})]
-    return [slicing(name, turns, {turn: "first" if depth == 1 else "later" for turn, depth in depths.items()})]
+    return [
+        slicing(
+            name,
+            turns,
+            {turn: "first" if depth == 1 else "later" for turn, depth in depths.items()},
+        )
+    ]
 
 
 _OF_ONE_TEXT: dict[str, Callable[[str], str]] = {
@@ -244,7 +285,9 @@ _OF_ONE_TEXT: dict[str, Callable[[str], str]] = {
 }  # fmt: skip
 
 
-def _by_texts(name: str, turns: Sequence[str], texts: Texts, conversations: Conversations) -> list[Slicing]:
+def _by_texts(
+    name: str, turns: Sequence[str], texts: Texts, conversations: Conversations
+) -> list[Slicing]:
     original, human = texts.get("original", {}), texts.get("human", {})
     if name == "shift":
         return [slicing(name, turns, topic_shifts({**original, **human}, conversations))]
@@ -252,9 +295,22 @@ def _by_texts(name: str, turns: Sequence[str], texts: Texts, conversations: Conv
         made = []
         for system, own in texts.items():
             if system != "human":
-                values = {turn: name_kept(own[turn], human[turn]) for turn in turns if turn in own and turn in human}
+                values = {
+                    turn: name_kept(own[turn], human[turn])
+                    for turn in turns
+                    if turn in own and turn in human
+                }
                 general = system == "original"
-                made.append(slicing(name if general else "name in rewrite", turns, values, "" if general else system))
+                made.append(
+                    slicing(
+                        name if general else "name in rewrite",
+                        turns,
+                        values,
+                        "" if general else system,
+                    )
+                )
         return made
     read = _OF_ONE_TEXT[name]
-    return [slicing(name, turns, {turn: read(original[turn]) for turn in turns if turn in original})]
+    return [
+        slicing(name, turns, {turn: read(original[turn]) for turn in turns if turn in original})
+    ]

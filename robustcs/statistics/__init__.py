@@ -15,10 +15,14 @@ Codes = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-def quotient(numerator: ArrayLike, denominator: ArrayLike, empty: float = 0.0, least: float = 0.0) -> Floats:
+def quotient(
+    numerator: ArrayLike, denominator: ArrayLike, empty: float = 0.0, least: float = 0.0
+) -> Floats:
     """Return the quotient, or ``empty`` if the denominator is not above ``least``."""
     top, bottom = np.asarray(numerator, np.float64), np.asarray(denominator, np.float64)
-    out = np.full(np.broadcast(top, bottom).shape, empty)  # several times faster than broadcast_arrays
+    out = np.full(
+        np.broadcast(top, bottom).shape, empty
+    )  # several times faster than broadcast_arrays
     return np.asarray(np.divide(top, bottom, out=out, where=bottom > least))
 
 

@@ -154,7 +154,9 @@ def alpha_sums(counts: Counts) -> Floats:
     ratings = table.sum(axis=1)
     pairs = table[:, :, None] * table[:, None, :]
     pairs[:, np.arange(table.shape[1]), np.arange(table.shape[1])] -= table
-    return np.asarray((pairs / np.maximum(ratings - 1, 1)[:, None, None]).reshape(len(table), table.shape[1] ** 2))
+    return np.asarray(
+        (pairs / np.maximum(ratings - 1, 1)[:, None, None]).reshape(len(table), table.shape[1] ** 2)
+    )
 
 
 def cohen_sums(first: npt.ArrayLike, second: npt.ArrayLike, values: int) -> Floats:
@@ -184,7 +186,11 @@ def alpha_of(values: npt.ArrayLike, level: Level) -> Statistic:
             distance = np.asarray(1.0 - np.eye(size))
         else:
             # ordinal: the ratings between two values, including half of their own, are the difference of mid-ranks
-            place = totals.cumsum(axis=-1) - totals / 2 if level == "ordinal" else np.broadcast_to(scale, totals.shape)
+            place = (
+                totals.cumsum(axis=-1) - totals / 2
+                if level == "ordinal"
+                else np.broadcast_to(scale, totals.shape)
+            )
             distance = (place[..., :, None] - place[..., None, :]) ** 2
         observed = (coincidences * distance).sum(axis=(-2, -1))
         expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(axis=(-2, -1))
@@ -196,13 +202,19 @@ def alpha_of(values: npt.ArrayLike, level: Level) -> Statistic:
 def cohen_of(values: int, weighting: Weighting = "nominal") -> Statistic:
     """Return the function of :func:`cohen_sums` for Cohen's kappa; weights are 0/1, the distance in codes, or its square."""
     apart = np.abs(np.subtract.outer(np.arange(values), np.arange(values))).astype(np.float64)
-    cost = {"nominal": np.asarray(apart > 0, dtype=np.float64), "linear": apart, "quadratic": apart**2}[weighting]
+    cost = {
+        "nominal": np.asarray(apart > 0, dtype=np.float64),
+        "linear": apart,
+        "quadratic": apart**2,
+    }[weighting]
 
     def statistic(sums: Floats) -> Floats:
         table = sums.reshape(*sums.shape[:-1], values, values)
         number = table.sum(axis=(-2, -1))
         observed = (table * cost).sum(axis=(-2, -1)) * number
-        expected = (table.sum(axis=-1)[..., :, None] * table.sum(axis=-2)[..., None, :] * cost).sum(axis=(-2, -1))
+        expected = (table.sum(axis=-1)[..., :, None] * table.sum(axis=-2)[..., None, :] * cost).sum(
+            axis=(-2, -1)
+        )
         return np.asarray(1 - _defined(observed, expected))
 
     return statistic
@@ -221,7 +233,11 @@ _CELLS = 2_000_000
 
 
 def agreement_estimate(
-    sums: npt.ArrayLike, statistic: Statistic, seed: int, noun: str = "item", resamples: int = RESAMPLES
+    sums: npt.ArrayLike,
+    statistic: Statistic,
+    seed: int,
+    noun: str = "item",
+    resamples: int = RESAMPLES,
 ) -> Estimate:
     """Return the coefficient ``statistic`` of all K units with its 95% CI, from their contributions ``sums`` [K, D].
 
@@ -240,28 +256,43 @@ def agreement_estimate(
         return Estimate(value, math.nan, math.nan, units, METHOD, joined(notes, alike))
     centre, error = (float(part[0]) for part in _jackknife(np.ones((1, units)), parts, statistic))
     if not error > 1e-9:
-        why = f"no interval: all {noun}s are alike" if error <= 1e-9 else f"no interval: without one {noun}, nothing varies"
+        why = (
+            f"no interval: all {noun}s are alike"
+            if error <= 1e-9
+            else f"no interval: without one {noun}, nothing varies"
+        )
         return Estimate(value, math.nan, math.nan, units, METHOD, joined(why, notes))
     student = float(t_quantile(units))
     lowest, highest = -student, student
     if units < MANY_UNITS:
         ratios = _resampled(parts, statistic, value, error, seed, resamples)
         if len(ratios) < _LEAST_RESAMPLES * resamples:
-            return Estimate(value, math.nan, math.nan, units, METHOD, joined("no interval: almost all values are equal", notes))
+            return Estimate(
+                value,
+                math.nan,
+                math.nan,
+                units,
+                METHOD,
+                joined("no interval: almost all values are equal", notes),
+            )
         lowest, highest = np.quantile(ratios, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2]).tolist()
     low, high = centre - max(highest, student) * error, centre + max(-lowest, student) * error
     # 1 is full agreement, but there is no lower bound; the interval always contains the value
     return Estimate(value, min(low, value), max(min(high, 1.0), value), units, METHOD, notes)
 
 
-def _resampled(parts: Floats, statistic: Statistic, value: float, error: float, seed: int, resamples: int) -> Floats:
+def _resampled(
+    parts: Floats, statistic: Statistic, value: float, error: float, seed: int, resamples: int
+) -> Floats:
     """Return float64[≤ resamples]: (c* − θ)/se* of every resample with a defined value."""
     units = len(parts)
     generator = np.random.default_rng(seed)
     step = max(1, _CELLS // (units * parts.shape[1]))
     drawn = []
     for start in range(0, resamples, step):
-        centres, errors = _jackknife(resampled(generator, units, min(step, resamples - start)), parts, statistic)
+        centres, errors = _jackknife(
+            resampled(generator, units, min(step, resamples - start)), parts, statistic
+        )
         drawn.append((centres - value) / np.maximum(errors, _LEAST_ERROR * error))
     ratios = np.concatenate(drawn)
     return np.asarray(ratios[~np.isnan(ratios)])

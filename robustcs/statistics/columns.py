@@ -18,29 +18,52 @@ from robustcs.errors import UsageError
 from robustcs.lazy import npt, pd, special
 from robustcs.result import flag, number
 from robustcs.statistics import settled
-from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, Tested, joined, sparse_note, units_note
+from robustcs.statistics.estimate import (
+    CONFIDENCE,
+    LEAST_UNITS,
+    Estimate,
+    Tested,
+    joined,
+    sparse_note,
+    units_note,
+)
 from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.means import cluster_ratio, t_quantile
 from robustcs.statistics.sign_flip import paired_tests
 
 P_FLOOR = number("p_floor", "smallest p that this design can give")
-EXACT = flag("exact", "true if all sign patterns of the units that differ were tried, false if 99,999 random ones")
+EXACT = flag(
+    "exact",
+    "true if all sign patterns of the units that differ were tried, false if 99,999 random ones",
+)
 EQUIVALENT = flag(
     "equivalent",
     "true if the 95% CI lies inside ± the margin and no unit accounts for more than 30% of the spread; null without a margin or"
     " an interval",
     "within margin",
 )
-DETECTABLE = number("detectable", "smallest true difference that this design detects with 80% power at .05")
-EFFECT = (number("effect", "effect size: standardized mean difference over units"), number("effect_low"), number("effect_high"))
+DETECTABLE = number(
+    "detectable", "smallest true difference that this design detects with 80% power at .05"
+)
+EFFECT = (
+    number("effect", "effect size: standardized mean difference over units"),
+    number("effect_low"),
+    number("effect_high"),
+)
 
 
 def columns_of(
-    estimates: Sequence[Estimate], value: str, low: str = "ci_low", high: str = "ci_high", **more: str
+    estimates: Sequence[Estimate],
+    value: str,
+    low: str = "ci_low",
+    high: str = "ci_high",
+    **more: str,
 ) -> dict[str, list[Any]]:
     """Return columns with a row per estimate: value and limits under these names, and ``more`` (column=attribute)."""
     names = {value: "value", low: "low", high: "high", **more}
-    return {name: [getattr(one, attribute) for one in estimates] for name, attribute in names.items()}
+    return {
+        name: [getattr(one, attribute) for one in estimates] for name, attribute in names.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -70,11 +93,15 @@ class Comparisons:
 
         With ``power`` also effect, effect_low, effect_high and detectable.
         """
-        found = columns_of(self.tests, "difference", p="p", p_floor="floor", exact="exact", note="note")
+        found = columns_of(
+            self.tests, "difference", p="p", p_floor="floor", exact="exact", note="note"
+        )
         found["p_corrected"] = list(self.corrected)
         if self.power:
             found |= columns_of(self.effects, "effect", "effect_low", "effect_high")
-            found["detectable"] = detectable_differences(self.sums, self.sizes) if len(self.tests) else []
+            found["detectable"] = (
+                detectable_differences(self.sums, self.sizes) if len(self.tests) else []
+            )
         return found
 
     @property
@@ -132,7 +159,9 @@ class Needed(NamedTuple):
     high: int | None
 
 
-def effect_sizes(sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation") -> tuple[Estimate, ...]:
+def effect_sizes(
+    sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation"
+) -> tuple[Estimate, ...]:
     """Return M standardized mean differences θ / (SE √K) of ``sums`` [M, K] over ``sizes`` [K] or [M, K], with intervals.
 
     With one turn per unit, this is Cohen's d of paired differences. Otherwise SE is cluster-robust, so the unit of the effect
@@ -141,20 +170,28 @@ def effect_sizes(sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "convers
     value, variance, units = cluster_ratio(sums, sizes)
     moving = (np.abs(np.atleast_2d(sums)) > 0).sum(axis=1)
     found = []
-    for mean, spread, count, some in zip(value.tolist(), variance.tolist(), units.tolist(), moving.tolist(), strict=True):
+    for mean, spread, count, some in zip(
+        value.tolist(), variance.tolist(), units.tolist(), moving.tolist(), strict=True
+    ):
         few = sparse_note(some, count, noun)
         notes = joined(units_note(count, noun), few if spread > 0 else f"all {noun}s are alike")
         if not spread > 0:
             found.append(Estimate(math.nan, math.nan, math.nan, count, EFFECT_METHOD, notes))
             continue
         t = mean / math.sqrt(spread)
-        low, high = noncentrality_limits(t, count - 1) if count >= LEAST_UNITS and not few else (math.nan, math.nan)
+        low, high = (
+            noncentrality_limits(t, count - 1)
+            if count >= LEAST_UNITS and not few
+            else (math.nan, math.nan)
+        )
         root = math.sqrt(count)
         found.append(Estimate(t / root, low / root, high / root, count, EFFECT_METHOD, notes))
     return tuple(found)
 
 
-def noncentrality_limits(t: float, freedom: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def noncentrality_limits(
+    t: float, freedom: int, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """Return the noncentralities for which a noncentral t exceeds, or is below, ``t`` with probability (1 − confidence)/2."""
 
     size = abs(t)  # nctdtr is nan for some t below 0
@@ -174,12 +211,18 @@ def noncentrality_limits(t: float, freedom: int, confidence: float = CONFIDENCE)
 
 
 @cache
-def detectable_noncentrality(units: int, power: float = POWER, confidence: float = CONFIDENCE) -> float:
+def detectable_noncentrality(
+    units: int, power: float = POWER, confidence: float = CONFIDENCE
+) -> float:
     """Return the δ that a two-sided t test with ``units`` − 1 degrees of freedom detects with ``power``; nan for one unit."""
     if units < 2:
         return math.nan
     critical = float(t_quantile(units, confidence))
-    return _root(lambda middle: 1 - power - special.nctdtr(units - 1, middle, critical), 0.0, 2 * critical + 10.0)
+    return _root(
+        lambda middle: 1 - power - special.nctdtr(units - 1, middle, critical),
+        0.0,
+        2 * critical + 10.0,
+    )
 
 
 def _root(function: Callable[[float], float], one: float, other: float) -> float:
@@ -198,14 +241,18 @@ def _root(function: Callable[[float], float], one: float, other: float) -> float
     return other
 
 
-def detectable_differences(sums: npt.ArrayLike, sizes: npt.ArrayLike, power: float = POWER) -> list[float]:
+def detectable_differences(
+    sums: npt.ArrayLike, sizes: npt.ArrayLike, power: float = POWER
+) -> list[float]:
     """Return M smallest true differences that this design detects at .05 with ``power``: δ · SE, two-sided.
 
     nan below five units or if all units are alike.
     """
     _, variance, units = cluster_ratio(sums, sizes)
     return [
-        detectable_noncentrality(count, power) * math.sqrt(spread) if count >= LEAST_UNITS and spread > 0 else math.nan
+        detectable_noncentrality(count, power) * math.sqrt(spread)
+        if count >= LEAST_UNITS and spread > 0
+        else math.nan
         for spread, count in zip(variance.tolist(), units.tolist(), strict=True)
     ]
 
@@ -221,7 +268,9 @@ def units_needed(effects: Iterable[Estimate], power: float = POWER) -> list[Need
     for one in effects:
         ends = abs(one.low), abs(one.high)
         near = 0.0 if one.low <= 0 <= one.high else min(ends)
-        found.append(Needed(*(_units_needed(size, power) for size in (abs(one.value), max(ends), near))))
+        found.append(
+            Needed(*(_units_needed(size, power) for size in (abs(one.value), max(ends), near)))
+        )
     return found
 
 
@@ -240,7 +289,9 @@ def _units_needed(effect: float, power: float) -> int | None:
 def check_margin(margin: float | None) -> None:
     """Raise :class:`UsageError` if the margin is not above 0; None means no margin."""
     if margin is not None and not 0 < margin < math.inf:
-        raise UsageError("bad-margin", f"margin {margin:g}", "use a difference above 0, such as 0.02")
+        raise UsageError(
+            "bad-margin", f"margin {margin:g}", "use a difference above 0, such as 0.02"
+        )
 
 
 def within_margin(test: Tested, margin: float | None) -> bool | None:

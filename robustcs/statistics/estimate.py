@@ -100,7 +100,11 @@ def units_note(units: int, noun: str) -> str:
 
 def alike_note(units: int, noun: str) -> str:
     """Return why there is no interval if all units are alike: nothing shows how much others would vary."""
-    return f"no interval: {'both' if units == 2 else 'all'} {counted(units, noun)} are alike" if units > 1 else ""
+    return (
+        f"no interval: {'both' if units == 2 else 'all'} {counted(units, noun)} are alike"
+        if units > 1
+        else ""
+    )
 
 
 def carried_share(rest: npt.ArrayLike) -> float:

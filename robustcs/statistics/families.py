@@ -105,7 +105,9 @@ def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = 
     return found
 
 
-def max_t_family(tests: Sequence[Tested], sums: npt.ArrayLike, seed: int, draws: int = DRAWS) -> Family:
+def max_t_family(
+    tests: Sequence[Tested], sums: npt.ArrayLike, seed: int, draws: int = DRAWS
+) -> Family:
     """Return the family of sign-flip ``tests`` on ``sums`` [M, K], adjusted by :func:`max_t`.
 
     ``sums``: those of the tests, with the same columns for all of them. nan if a test has no p.
@@ -124,7 +126,9 @@ def holm_family(tests: Sequence[Tested]) -> Family:
     known = [test for test in tests if not math.isnan(test.p)]
     floor = len(known) * min((test.floor for test in known), default=1.0)
     exact = all(test.exact for test in tests)
-    return Family(holm([test.p for test in tests]), min(1.0, floor), _note(floor, len(known), exact), "Holm")
+    return Family(
+        holm([test.p for test in tests]), min(1.0, floor), _note(floor, len(known), exact), "Holm"
+    )
 
 
 def _note(floor: float, comparisons: int, exact: bool) -> str:
@@ -132,7 +136,11 @@ def _note(floor: float, comparisons: int, exact: bool) -> str:
     if floor <= LEVELS[0] or not comparisons:
         return ""
     # every further unit that differs halves the smallest p
-    more = f"; {counted(math.ceil(math.log2(floor / LEVELS[0]) - 1e-12), 'more unit')} would suffice" if exact else ""
+    more = (
+        f"; {counted(math.ceil(math.log2(floor / LEVELS[0]) - 1e-12), 'more unit')} would suffice"
+        if exact
+        else ""
+    )
     corrected = f"adjusted for {counted(comparisons, 'comparison')}, no p can reach {LEVELS[0]:g}"
     return f"{corrected}: the smallest possible is {min(1.0, floor):.2g}{more}"
 
@@ -175,15 +183,22 @@ def completed_intervals(
     if units < LEAST_UNITS:
         return low, high
     moved = np.ptp(drawn, axis=0).max(axis=1) > 1e-12
-    for place, test in zip(np.flatnonzero(~moved), paired_tests(drawn[0, ~moved], counts, seed), strict=True):
+    for place, test in zip(
+        np.flatnonzero(~moved), paired_tests(drawn[0, ~moved], counts, seed), strict=True
+    ):
         low[place], high[place] = test.low, test.high
     place = math.floor((1 - confidence) * (draws * SUBSETS + 1) / 2 + 1e-9)
     moving = np.median((np.abs(drawn) > 1e-12).sum(axis=2), axis=0)
-    open_ = np.flatnonzero(moved & np.array([not sparse_note(int(some), units, "unit") for some in moving], dtype=bool))
+    open_ = np.flatnonzero(
+        moved & np.array([not sparse_note(int(some), units, "unit") for some in moving], dtype=bool)
+    )
     if not len(open_):
         return low, high
     shape = units, SUBSETS
-    subsets = [np.random.default_rng([seed, number]).integers(0, 2, shape).astype(np.uint8) for number in range(draws)]
+    subsets = [
+        np.random.default_rng([seed, number]).integers(0, 2, shape).astype(np.uint8)
+        for number in range(draws)
+    ]
     bottoms = np.concatenate([counts @ subset for subset in subsets])
     step = max(1, _RATIOS // (draws * SUBSETS))
     for start in range(0, len(open_), step):
@@ -212,7 +227,10 @@ def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
         return max_t(drawn[0], seed)
     scaled, totals = _scaled(drawn)
     order = np.argsort(np.abs(totals), axis=1, kind="stable")
-    scaled, observed = (np.take_along_axis(one, order[..., None], axis=1) for one in (scaled, np.abs(totals)[..., None]))
+    scaled, observed = (
+        np.take_along_axis(one, order[..., None], axis=1)
+        for one in (scaled, np.abs(totals)[..., None])
+    )
     as_far = np.empty((differences, draws))
     for some, statistics in _statistics(scaled, seed):
         # ascending, so that the running maximum covers all differences not yet rejected
@@ -225,7 +243,11 @@ def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
 
 
 def completed_differ(
-    sums: npt.ArrayLike, seed: int, asked: Sequence[int], largest: Floats | None = None, alpha: float = LEVELS[0]
+    sums: npt.ArrayLike,
+    seed: int,
+    asked: Sequence[int],
+    largest: Floats | None = None,
+    alpha: float = LEVELS[0],
 ) -> npt.NDArray[np.bool_]:
     """Return whether some differences (bool[A], numbers ``asked``) have a p of :func:`completed_family` up to ``alpha``.
 
@@ -241,7 +263,9 @@ def completed_differ(
         if above.all():
             return ~above
         largest = largest_statistics(drawn, seed) if largest is None else largest
-        found = _mean_p((np.maximum(own, largest[:, None]) >= observed).sum(axis=2), totals) <= alpha
+        found = (
+            _mean_p((np.maximum(own, largest[:, None]) >= observed).sum(axis=2), totals) <= alpha
+        )
         if (above | found).all():
             return np.asarray(found)
     return np.asarray(completed_family(drawn, seed)[asked] <= alpha)
@@ -249,7 +273,9 @@ def completed_differ(
 
 def largest_statistics(sums: Floats, seed: int) -> Floats:
     """Return float64[D, :data:`FAMILY_PATTERNS`]: the largest statistic of all differences, by draw and sign pattern."""
-    return np.concatenate([statistics.max(axis=0) for _, statistics in _statistics(_scaled(sums)[0], seed)])
+    return np.concatenate(
+        [statistics.max(axis=0) for _, statistics in _statistics(_scaled(sums)[0], seed)]
+    )
 
 
 def _scaled(drawn: Floats) -> tuple[Floats, Floats]:
@@ -273,15 +299,25 @@ def _statistics(scaled: Floats, seed: int) -> Iterator[tuple[slice, Floats]]:
 
 def _mean_p(as_far: npt.NDArray[Any], totals: Floats) -> Floats:
     """Return p from the number of patterns as far as observed, by draw and difference."""
-    sides = [np.where(ahead, as_far, 2 * FAMILY_PATTERNS).sum(axis=0) for ahead in (totals > 0, totals < 0)]
-    return np.asarray(np.minimum(1.0, (1 + np.minimum(*sides)) / (1 + len(totals) * FAMILY_PATTERNS)))
+    sides = [
+        np.where(ahead, as_far, 2 * FAMILY_PATTERNS).sum(axis=0)
+        for ahead in (totals > 0, totals < 0)
+    ]
+    return np.asarray(
+        np.minimum(1.0, (1 + np.minimum(*sides)) / (1 + len(totals) * FAMILY_PATTERNS))
+    )
 
 
 @lru_cache(maxsize=1)
 def _patterns(seed: int, draws: int, units: int) -> Floats:
     """Return float64[D, K, :data:`FAMILY_PATTERNS`]: the signs of every draw."""
     shape = units, FAMILY_PATTERNS
-    return np.stack([np.random.default_rng([seed, number]).integers(0, 2, shape) * 2.0 - 1 for number in range(draws)])
+    return np.stack(
+        [
+            np.random.default_rng([seed, number]).integers(0, 2, shape) * 2.0 - 1
+            for number in range(draws)
+        ]
+    )
 
 
 def compact_letters(count: int, apart: Mapping[tuple[int, int], bool]) -> tuple[str, ...]:
@@ -292,7 +328,10 @@ def compact_letters(count: int, apart: Mapping[tuple[int, int], bool]) -> tuple[
     an a. Groups are grown greedily in the given order, and redundant ones are removed (after Piepho 2004, "An algorithm for a
     letter-based representation of all-pairwise comparisons"). The letters are few, but not provably the fewest.
     """
-    alike = [[i == j or not apart.get((min(i, j), max(i, j)), False) for j in range(count)] for i in range(count)]
+    alike = [
+        [i == j or not apart.get((min(i, j), max(i, j)), False) for j in range(count)]
+        for i in range(count)
+    ]
     groups: list[set[int]] = []
     covered: set[tuple[int, int]] = set()
     for first in range(count):
@@ -303,19 +342,32 @@ def compact_letters(count: int, apart: Mapping[tuple[int, int], bool]) -> tuple[
                 covered |= _pairs(group)
     groups = _needed(groups)
     groups.sort(key=sorted)
-    return tuple(" ".join(_letter(place) for place, group in enumerate(groups) if system in group) for system in range(count))
+    return tuple(
+        " ".join(_letter(place) for place, group in enumerate(groups) if system in group)
+        for system in range(count)
+    )
 
 
 def letters_of(
-    values: Sequence[float], corrected: Mapping[tuple[int, int], float], alpha: float = 0.05, left_out: Collection[int] = ()
+    values: Sequence[float],
+    corrected: Mapping[tuple[int, int], float],
+    alpha: float = 0.05,
+    left_out: Collection[int] = (),
 ) -> list[str]:
     """Return the letters of systems, in their order, from their means and the adjusted p of every pair of indices (or nan).
 
     ``left_out``: indices of systems without letters.
     """
-    order = sorted((place for place in range(len(values)) if place not in left_out), key=lambda place: -values[place])
+    order = sorted(
+        (place for place in range(len(values)) if place not in left_out),
+        key=lambda place: -values[place],
+    )
     rank = {place: position for position, place in enumerate(order)}
-    known = ((rank[one], rank[two], p) for (one, two), p in corrected.items() if one in rank and two in rank)
+    known = (
+        (rank[one], rank[two], p)
+        for (one, two), p in corrected.items()
+        if one in rank and two in rank
+    )
     apart = {(min(one, two), max(one, two)): p <= alpha for one, two, p in known}
     letters = compact_letters(len(order), apart) if apart else [""] * len(order)
     return [letters[rank[place]] if place in rank else "" for place in range(len(values))]

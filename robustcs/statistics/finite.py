@@ -25,11 +25,19 @@ def _probabilities(hits: int, drawn: int, population: int) -> Floats:
     """Return float64[drawn + 1]: the hypergeometric probability of 0 … ``drawn`` hits, if ``hits`` of all turns are hits."""
     x: Floats = np.arange(drawn + 1, dtype=np.float64)
     # the logarithm of an impossible choice is -inf
-    return np.asarray(np.exp(_choose(hits, x) + _choose(population - hits, drawn - x) - _choose(population, drawn)))
+    return np.asarray(
+        np.exp(
+            _choose(hits, x) + _choose(population - hits, drawn - x) - _choose(population, drawn)
+        )
+    )
 
 
 def _choose(n: int, k: Floats | int) -> Floats:
-    return np.asarray(special.gammaln(n + 1) - special.gammaln(np.asarray(k) + 1) - special.gammaln(n - np.asarray(k) + 1))
+    return np.asarray(
+        special.gammaln(n + 1)
+        - special.gammaln(np.asarray(k) + 1)
+        - special.gammaln(n - np.asarray(k) + 1)
+    )
 
 
 def _acceptability(seen: int, hits: int, drawn: int, population: int) -> float:
@@ -55,20 +63,30 @@ def finite_share(seen: int, drawn: int, population: int) -> Estimate:
 
     def rejected(hits: int, upper: bool) -> bool:
         p = _probabilities(hits, drawn, population)
-        return bool(p[seen:].sum() <= alpha / 2) if upper else bool(p[: seen + 1].sum() <= alpha / 2)
+        return (
+            bool(p[seen:].sum() <= alpha / 2) if upper else bool(p[: seen + 1].sum() <= alpha / 2)
+        )
 
-    low = least + bisect_left(range(least, most), True, key=lambda hits: not rejected(hits, upper=True))
-    high = most - bisect_left(range(most, least, -1), True, key=lambda hits: not rejected(hits, upper=False))
+    low = least + bisect_left(
+        range(least, most), True, key=lambda hits: not rejected(hits, upper=True)
+    )
+    high = most - bisect_left(
+        range(most, least, -1), True, key=lambda hits: not rejected(hits, upper=False)
+    )
     # Blaker's interval is inside that of Clopper and Pearson
     while low < high and _acceptability(seen, low, drawn, population) <= alpha:
         low += 1
     while high > low and _acceptability(seen, high, drawn, population) <= alpha:
         high -= 1
     value = seen / drawn  # between two possible shares, of which the interval may contain one only
-    return Estimate(value, min(value, low / population), max(value, high / population), drawn, SHARE_METHOD)
+    return Estimate(
+        value, min(value, low / population), max(value, high / population), drawn, SHARE_METHOD
+    )
 
 
-def finite_difference(only_first: int, only_second: int, drawn: int, population: int, comparisons: int = 1) -> Estimate:
+def finite_difference(
+    only_first: int, only_second: int, drawn: int, population: int, comparisons: int = 1
+) -> Estimate:
     """Return the difference of two paired shares in a random sample, with the 95% CI for all turns.
 
     ``only_first`` and ``only_second`` of the ``drawn`` turns are hits of one system only. The interval adds one turn to each
@@ -81,8 +99,20 @@ def finite_difference(only_first: int, only_second: int, drawn: int, population:
     value = (only_first - only_second) / drawn
     if drawn == population:
         return Estimate(value, value, value, drawn, DIFFERENCE_METHOD)
-    first, second, number = (only_first + 1) / (drawn + 2), (only_second + 1) / (drawn + 2), drawn + 2
-    variance = (first + second - (first - second) ** 2) / number * (population - drawn) / (population - 1)
+    first, second, number = (
+        (only_first + 1) / (drawn + 2),
+        (only_second + 1) / (drawn + 2),
+        drawn + 2,
+    )
+    variance = (
+        (first + second - (first - second) ** 2) / number * (population - drawn) / (population - 1)
+    )
     half = -float(special.ndtri((1 - CONFIDENCE) / 2 / comparisons)) * math.sqrt(variance)
     centre = first - second
-    return Estimate(value, max(-1.0, min(value, centre - half)), min(1.0, max(value, centre + half)), drawn, DIFFERENCE_METHOD)
+    return Estimate(
+        value,
+        max(-1.0, min(value, centre - half)),
+        min(1.0, max(value, centre + half)),
+        drawn,
+        DIFFERENCE_METHOD,
+    )

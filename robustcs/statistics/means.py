@@ -49,7 +49,9 @@ def cluster_ratio(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Ratio:
 
     Units without turns are ignored. If every unit has one turn, the variance is s²/K.
     """
-    tops, counts = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (np.atleast_2d(sums), sizes)))
+    tops, counts = np.broadcast_arrays(
+        *(np.asarray(part, dtype=np.float64) for part in (np.atleast_2d(sums), sizes))
+    )
     total = counts.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = tops.sum(axis=1, keepdims=True) / total
@@ -64,7 +66,9 @@ def cluster_ratio(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Ratio:
 def t_quantile(units: npt.ArrayLike, confidence: float = CONFIDENCE) -> Floats:
     """Return the two-sided quantile of Student's t with units − 1 degrees of freedom, at least 1; nan for a single unit."""
     freedom, place = np.unique(np.asarray(units, dtype=np.float64) - 1, return_inverse=True)
-    found = np.array([_quantile(max(one, 1.0), confidence) if one > 0 else math.nan for one in freedom.tolist()])
+    found = np.array(
+        [_quantile(max(one, 1.0), confidence) if one > 0 else math.nan for one in freedom.tolist()]
+    )
     return np.asarray(found[place].reshape(np.shape(units)))
 
 
@@ -77,7 +81,12 @@ def _quantile(freedom: float, confidence: float) -> float:
     """
     z, t = 0.0, 1e-3
     while t > z:
-        z, t = t, t - (math.erf(t / math.sqrt(2)) - confidence) / (math.sqrt(2 / math.pi) * math.exp(-t * t / 2))
+        z, t = (
+            t,
+            t
+            - (math.erf(t / math.sqrt(2)) - confidence)
+            / (math.sqrt(2 / math.pi) * math.exp(-t * t / 2)),
+        )
     if freedom >= 1000:
         powers = (
             (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
@@ -90,14 +99,21 @@ def _quantile(freedom: float, confidence: float) -> float:
     while t - before > 1e-15 * t:
         x = freedom / (freedom + t * t)
         density = scale * x ** (half + 0.5)
-        before, t = t, t + (density * t / half * _beta_fraction(half, 0.5, x) - (1 - confidence)) / (2 * density)
+        before, t = (
+            t,
+            t
+            + (density * t / half * _beta_fraction(half, 0.5, x) - (1 - confidence))
+            / (2 * density),
+        )
     return t
 
 
 def t_p(t: float, freedom: float) -> float:
     """Return the two-sided p of Student's t to 10 digits, without the import time of scipy.special; ``freedom``: at least 1."""
     half, y = freedom / 2, t * t / (freedom + t * t)
-    front = math.exp(math.lgamma(half + 0.5) - math.lgamma(half) - half * math.log1p(t * t / freedom)) * math.sqrt(y / math.pi)
+    front = math.exp(
+        math.lgamma(half + 0.5) - math.lgamma(half) - half * math.log1p(t * t / freedom)
+    ) * math.sqrt(y / math.pi)
     if y > 1.5 / (half + 2.5):
         return front / half * _beta_fraction(half, 0.5, 1 - y)
     return 1 - 2 * front * _beta_fraction(0.5, half, y)
@@ -109,7 +125,10 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     value, m, change = d, 1, 0.0
     while abs(change - 1) > 1e-15:
         change = 1.0
-        for top in (m * (b - m) * x / (a + 2 * m - 1), -(a + m) * (a + b + m) * x / (a + 2 * m + 1)):
+        for top in (
+            m * (b - m) * x / (a + 2 * m - 1),
+            -(a + m) * (a + b + m) * x / (a + 2 * m + 1),
+        ):
             d = 1 / (1 + top / (a + 2 * m) * d)
             c = 1 + top / (a + 2 * m) / c
             change *= c * d
@@ -118,7 +137,10 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 
 def mean_estimates(
-    sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation", bounds: tuple[float, float] | None = None
+    sums: npt.ArrayLike,
+    sizes: npt.ArrayLike,
+    noun: str = "conversation",
+    bounds: tuple[float, float] | None = None,
 ) -> tuple[Estimate, ...]:
     """Return M means from ``sums`` [M, K] and ``sizes`` [K] or [M, K], with cluster-robust t intervals (K − 1 degrees).
 
@@ -128,16 +150,25 @@ def mean_estimates(
     """
     value, variance, units = cluster_ratio(sums, sizes)
     half = t_quantile(units) * np.sqrt(variance)
-    tops, counts = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (np.atleast_2d(sums), sizes)))
+    tops, counts = np.broadcast_arrays(
+        *(np.asarray(part, dtype=np.float64) for part in (np.atleast_2d(sums), sizes))
+    )
     method = MEAN_METHOD if bounds is None else BOUNDED_METHOD
     found = []
-    for row, (mean, width, count) in enumerate(zip(value.tolist(), half.tolist(), units.tolist(), strict=True)):
+    for row, (mean, width, count) in enumerate(
+        zip(value.tolist(), half.tolist(), units.tolist(), strict=True)
+    ):
         if count < LEAST_UNITS or not width > 0:
-            notes = joined(units_note(count, noun), alike_note(count, noun) if count >= LEAST_UNITS else "")
+            notes = joined(
+                units_note(count, noun), alike_note(count, noun) if count >= LEAST_UNITS else ""
+            )
             found.append(Estimate(mean, math.nan, math.nan, count, method, notes))
             continue
         low, high = mean_interval(mean, width, bounds)
-        notes = joined(units_note(count, noun), carried_note(carried_share(tops[row] - mean * counts[row]), count, noun))
+        notes = joined(
+            units_note(count, noun),
+            carried_note(carried_share(tops[row] - mean * counts[row]), count, noun),
+        )
         found.append(Estimate(mean, low, high, count, method, notes))
     return tuple(found)
 
@@ -171,10 +202,15 @@ def score_estimates(values: npt.ArrayLike, units: Units, bounded: bool) -> tuple
         return found
     ends = 0.0 if lowest == 0 else -math.inf, 1.0 if highest == 1 else math.inf
     # np.clip keeps nan
-    return tuple(replace(one, low=float(np.clip(one.low, *ends)), high=float(np.clip(one.high, *ends))) for one in found)
+    return tuple(
+        replace(one, low=float(np.clip(one.low, *ends)), high=float(np.clip(one.high, *ends)))
+        for one in found
+    )
 
 
-def mean_interval(mean: float, half: float, bounds: tuple[float, float] | None) -> tuple[float, float]:
+def mean_interval(
+    mean: float, half: float, bounds: tuple[float, float] | None
+) -> tuple[float, float]:
     """Return the limits ``mean`` ± ``half``; with ``bounds``, by the delta method on the logit, transformed back."""
     if bounds is None:
         return mean - half, mean + half
@@ -199,7 +235,9 @@ def cluster_t_test(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Floats:
     return np.where(units > 1, np.where(value == 0, 1.0, p), np.nan)
 
 
-def share_estimates(hits: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation") -> tuple[Estimate, ...]:
+def share_estimates(
+    hits: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation"
+) -> tuple[Estimate, ...]:
     """Return M shares Σ hits / Σ sizes, ``hits`` [M, K] of ``sizes`` [K] or [M, K] turns, with Wilson intervals for units.
 
     The number of trials is n_eff = p̃(1 − p̃)/v, the number of independent turns that would have the CR2 variance v of the share,
@@ -207,13 +245,17 @@ def share_estimates(hits: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conv
     freedom. After Korn & Graubard (1998) and Dean & Pagano (2015). No interval below five units.
     """
     value, variance, units = cluster_ratio(hits, sizes)
-    total = np.broadcast_to(np.asarray(sizes, dtype=np.float64), np.atleast_2d(hits).shape).sum(axis=1)
+    total = np.broadcast_to(np.asarray(sizes, dtype=np.float64), np.atleast_2d(hits).shape).sum(
+        axis=1
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         inside = np.clip(value, 0.5 / total, 1 - 0.5 / total)
         trials = np.where(variance > 0, inside * (1 - inside) / variance, units)
         squared = t_quantile(units) ** 2
         centre = (value + squared / (2 * trials)) / (1 + squared / trials)
-        spread = np.sqrt(squared * (value * (1 - value) / trials + squared / (4 * trials**2))) / (1 + squared / trials)
+        spread = np.sqrt(squared * (value * (1 - value) / trials + squared / (4 * trials**2))) / (
+            1 + squared / trials
+        )
     # the interval reaches 0 or 1 exactly if no turn or every turn is a hit
     low = np.where(value <= 0, 0.0, np.maximum(centre - spread, 0.0))
     high = np.where(value >= 1, 1.0, np.minimum(centre + spread, 1.0))
@@ -241,8 +283,13 @@ def median_estimate(values: npt.ArrayLike, units: Units) -> Estimate:
     if math.isnan(share.low):
         return Estimate(middle, math.nan, math.nan, share.units, MEDIAN_METHOD, share.note)
     # ties move the share at the median above one half; the interval is shifted back
-    low, high = (float(np.quantile(known, max(0.0, 0.5 + end - share.value))) for end in (share.low, share.high))
-    return Estimate(middle, min(low, middle), max(high, middle), share.units, MEDIAN_METHOD, share.note)
+    low, high = (
+        float(np.quantile(known, max(0.0, 0.5 + end - share.value)))
+        for end in (share.low, share.high)
+    )
+    return Estimate(
+        middle, min(low, middle), max(high, middle), share.units, MEDIAN_METHOD, share.note
+    )
 
 
 EXACT_METHOD = "exact binomial test"
@@ -260,8 +307,14 @@ def preferred_share(wins: npt.ArrayLike, decided: npt.ArrayLike, noun: str = "ju
     hits, sizes = hits[sizes > 0], sizes[sizes > 0]
     units = len(sizes)
     if not units:
-        return Tested(math.nan, math.nan, math.nan, 0, EXACT_METHOD, f"no {noun} is decided", 1.0, 1.0)
-    return _single(int(hits.sum()), units, noun) if (sizes == 1).all() else _repeated(hits, sizes, noun)
+        return Tested(
+            math.nan, math.nan, math.nan, 0, EXACT_METHOD, f"no {noun} is decided", 1.0, 1.0
+        )
+    return (
+        _single(int(hits.sum()), units, noun)
+        if (sizes == 1).all()
+        else _repeated(hits, sizes, noun)
+    )
 
 
 def _single(wins: int, number: int, noun: str) -> Tested:
@@ -269,7 +322,9 @@ def _single(wins: int, number: int, noun: str) -> Tested:
     if number >= LEAST_UNITS:
         tail = (1 - CONFIDENCE) / 2
         low = float(special.betaincinv(wins, number - wins + 1, tail)) if wins else 0.0
-        high = float(special.betaincinv(wins + 1, number - wins, 1 - tail)) if wins < number else 1.0
+        high = (
+            float(special.betaincinv(wins + 1, number - wins, 1 - tail)) if wins < number else 1.0
+        )
     floor = 2.0 ** (1 - number)
     notes = joined(units_note(number, noun), floor_note(floor))
     p = mcnemar_exact(wins, number - wins)
@@ -283,7 +338,18 @@ def _repeated(hits: Floats, sizes: Floats, noun: str) -> Tested:
     inside = min(max(share, 0.5 / sizes.sum()), 1 - 0.5 / sizes.sum())
     trials = inside * (1 - inside) / variance if variance > 0 else units
     p = t_p((share - 0.5) * math.sqrt(4 * trials), units - 1) if units > 1 else math.nan
-    return Tested(share, found.low, found.high, units, SHARE_METHOD, found.note, p, 0.0, True, int((hits != sizes / 2).sum()))
+    return Tested(
+        share,
+        found.low,
+        found.high,
+        units,
+        SHARE_METHOD,
+        found.note,
+        p,
+        0.0,
+        True,
+        int((hits != sizes / 2).sum()),
+    )
 
 
 #: Scores that differ by less count as equal; measures equal trec_eval's only to 1e-9.
@@ -317,7 +383,11 @@ def risk(gains: npt.ArrayLike) -> Risk:
     values = np.where(np.abs(values) < TIE, 0.0, values)
     wins, losses = int((values > 0).sum()), int((values < 0).sum())
     weighted = np.where(values < 0, 2 * values, values)
-    urisk, expected = (float(weighted.mean()), 0.0 - float(np.abs(values).mean()) / 2) if len(values) else (math.nan,) * 2
+    urisk, expected = (
+        (float(weighted.mean()), 0.0 - float(np.abs(values).mean()) / 2)
+        if len(values)
+        else (math.nan,) * 2
+    )
     return Risk(wins, losses, len(values) - wins - losses, urisk, expected)
 
 

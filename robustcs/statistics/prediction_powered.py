@@ -134,7 +134,12 @@ class Corrected(NamedTuple):
     def differences(self) -> dict[str, Any]:
         """Return the columns of a table of differences: ``corrected``, its interval, and p."""
         half = self.half_width()
-        return {"corrected": self.value, "ci_low": self.value - half, "ci_high": self.value + half, "p": self.p_values()}
+        return {
+            "corrected": self.value,
+            "ci_low": self.value - half,
+            "ci_high": self.value + half,
+            "p": self.p_values(),
+        }
 
     def p_values(self) -> Floats:
         """Return float64[S]: two-sided p of "the value is 0"; the interval for these units inverts this test."""
@@ -157,18 +162,38 @@ def corrected(sums: Judged) -> Corrected:
     if n >= STABLE_UNITS:
         variance = np.minimum(variance, alone)
     with np.errstate(invalid="ignore", divide="ignore"):
-        worth = np.where(alone > 0, 1 / (1 / everything + (1 / n - 1 / everything) * variance / alone), np.nan)
-    return Corrected(people, model_mean, value, variance, alone, float(weight), worth, n, everything)
+        worth = np.where(
+            alone > 0, 1 / (1 / everything + (1 / n - 1 / everything) * variance / alone), np.nan
+        )
+    return Corrected(
+        people, model_mean, value, variance, alone, float(weight), worth, n, everything
+    )
 
 
 def _totals(sums: Judged, leave_one_out: bool) -> list[Floats]:
     """Return the sums that :func:`_estimate` needs over judged units, or over all but one of them: float64[S, …]."""
     y, f, m = sums.people, sums.model[:, sums.judged], sums.sizes[None, sums.judged]
-    parts = (y, f, m, y * f, f * f, y * m, f * m, m * m, sums.products, sums.squares[:, sums.judged])
-    return [part.sum(axis=1, keepdims=True) - part if leave_one_out else part.sum(axis=1) for part in parts]
+    parts = (
+        y,
+        f,
+        m,
+        y * f,
+        f * f,
+        y * m,
+        f * m,
+        m * m,
+        sums.products,
+        sums.squares[:, sums.judged],
+    )
+    return [
+        part.sum(axis=1, keepdims=True) - part if leave_one_out else part.sum(axis=1)
+        for part in parts
+    ]
 
 
-def _estimate(totals: Sequence[Floats], units: int, model_mean: Floats) -> tuple[Floats, Floats, Floats]:
+def _estimate(
+    totals: Sequence[Floats], units: int, model_mean: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Return the human estimate, the corrected one, and the weight of the model."""
     y, f, m, yf, ff, ym, fm, mm, turn_yf, turn_ff = totals
     people, model = y / m, f / m
@@ -176,7 +201,9 @@ def _estimate(totals: Sequence[Floats], units: int, model_mean: Floats) -> tuple
     unit_bottom = ff - 2 * model * fm + model**2 * mm
     turn_top, turn_bottom = turn_yf - y * f / m, turn_ff - f**2 / m
     share = units / (units + _PRIOR)
-    weight = share * _slope(unit_top, unit_bottom) + (1 - share) * np.maximum(_slope(turn_top, turn_bottom), 0)
+    weight = share * _slope(unit_top, unit_bottom) + (1 - share) * np.maximum(
+        _slope(turn_top, turn_bottom), 0
+    )
     weight = np.clip(weight, 0, 1)
     return people, people + weight * (model_mean - model), weight
 
@@ -197,7 +224,9 @@ def units_to_judge(variance: float, judged: int, units: int, half_width: float) 
     """
     spread = judged * variance * (judged - 1) / float(special.chdtri(judged - 1, PLANNED))
     counts = np.arange(2, units + 1)
-    reached = t_quantile(counts) * np.sqrt(np.maximum(1 / counts - 1 / units, 0) * spread) <= half_width
+    reached = (
+        t_quantile(counts) * np.sqrt(np.maximum(1 / counts - 1 / units, 0) * spread) <= half_width
+    )
     return int(counts[reached.argmax()])
 
 

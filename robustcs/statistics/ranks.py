@@ -119,7 +119,9 @@ def rank_stability(
     value = float(compute(first.sum(axis=1) / lengths.sum(), second.sum(axis=1) / others.sum()))
     units = min(len(lengths), len(others))
     notes = units_note(units, noun)
-    words = joined("lower limit for rankings on the same number of other units; no upper limit", notes)
+    words = joined(
+        "lower limit for rankings on the same number of other units; no upper limit", notes
+    )
     if units < LEAST_UNITS or np.isnan(value):
         return Estimate(value, np.nan, np.nan, units, STABILITY_METHOD, notes)
     generator = np.random.default_rng(seed)
@@ -186,20 +188,34 @@ def halves_of(table: Floats, units: Units, seed: int, splits: int = SPLITS) -> H
         groups = np.arange(units.count) % count
         fewer = max(_LEAST_SPLITS, splits // 4)
         rest = (groups != group for group in range(count))
-        left = np.array([_split(by_unit[:, own], sizes[own], generator, fewer)[2].mean(axis=0) for own in rest])
+        left = np.array(
+            [_split(by_unit[:, own], sizes[own], generator, fewer)[2].mean(axis=0) for own in rest]
+        )
         error = np.sqrt((count - 1) / count * ((left - left.mean(axis=0)) ** 2).sum(axis=0))
         reach = t_quantile(max(2, count // 2)) * error
         limits = np.array([value - reach, value + reach])
     found = [
-        Estimate(float(value[place]), float(limits[0, place]), float(limits[1, place]), units.count, HALVES_METHOD)
+        Estimate(
+            float(value[place]),
+            float(limits[0, place]),
+            float(limits[1, place]),
+            units.count,
+            HALVES_METHOD,
+        )
         for place in (0, 1)
     ]
-    return Halves(order[:, 0], order[:, 1], float(half[:, 0].mean()), float(half[:, 1].mean()), *found)
+    return Halves(
+        order[:, 0], order[:, 1], float(half[:, 0].mean()), float(half[:, 1].mean()), *found
+    )
 
 
-def _split(by_unit: Floats, sizes: Floats, generator: np.random.Generator, splits: int) -> tuple[Codes, Floats, Floats]:
+def _split(
+    by_unit: Floats, sizes: Floats, generator: np.random.Generator, splits: int
+) -> tuple[Codes, Floats, Floats]:
     """Return the two best systems of S random halves, int[S, 2], and mean and lead on both halves, float[S, 2] each."""
-    inside = generator.permuted(np.tile(np.arange(len(sizes)) < len(sizes) // 2, (splits, 1)), axis=1)
+    inside = generator.permuted(
+        np.tile(np.arange(len(sizes)) < len(sizes) // 2, (splits, 1)), axis=1
+    )
     means = [(part @ by_unit.T) / (part @ sizes)[:, None] for part in (inside, ~inside)]
     order = np.argsort(-means[0], axis=1, kind="stable")[:, :2]
     best = [np.take_along_axis(part, order, axis=1) for part in means]

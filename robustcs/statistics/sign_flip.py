@@ -66,11 +66,15 @@ class Subsets:
     def blocks(self, size: int) -> Iterator[npt.NDArray[np.uint8]]:
         """Yield the subsets, uint8[≤ size, K] of 0 and 1 each, independent of ``size``."""
         generator = np.random.default_rng(self.seed)
-        size = max(32, size - size % 32)  # whole words of the generator, so that blocks of any size draw the same bits
+        size = max(
+            32, size - size % 32
+        )  # whole words of the generator, so that blocks of any size draw the same bits
         for start in range(0, self.total - 1, size):
             count = min(size, self.total - 1 - start)
             if self.exact:
-                yield (np.arange(start + 1, start + 1 + count)[:, None] >> np.arange(self.units) & 1).astype(np.uint8)
+                yield (
+                    np.arange(start + 1, start + 1 + count)[:, None] >> np.arange(self.units) & 1
+                ).astype(np.uint8)
             else:
                 drawn = np.frombuffer(generator.bytes(-(-count * self.units // 8)), dtype=np.uint8)
                 yield np.unpackbits(drawn, count=count * self.units).reshape(count, self.units)
@@ -117,12 +121,30 @@ def paired_tests(
         drawn, bottoms = np.split(subsets.sums(np.concatenate([block, own])), [len(block)])
         for row, top in enumerate(block):
             place = 0 if shared else row
-            found.append(_one(top, drawn[row], own[place], bottoms[place], subsets, noun, mid_p, 1 - confidence))
+            found.append(
+                _one(
+                    top,
+                    drawn[row],
+                    own[place],
+                    bottoms[place],
+                    subsets,
+                    noun,
+                    mid_p,
+                    1 - confidence,
+                )
+            )
     return tuple(found)
 
 
 def _one(
-    top: Floats, drawn: Floats, sizes: Floats, bottom: Floats, subsets: Subsets, noun: str, mid_p: bool, alpha: float
+    top: Floats,
+    drawn: Floats,
+    sizes: Floats,
+    bottom: Floats,
+    subsets: Subsets,
+    noun: str,
+    mid_p: bool,
+    alpha: float,
 ) -> Tested:
     """Return one comparison; ``drawn`` and ``bottom``: sums of y and n over the subsets (``drawn`` is overwritten)."""
     total, scale = float(sizes.sum()), float(np.abs(top).sum())
@@ -156,7 +178,10 @@ def _one(
         low, high = (0.0 if abs(one) <= tiny else one for one in limits(drawn, bottom, place))
         notes = joined(notes, carried_note(carried, units, noun))
         if math.isnan(low):
-            notes = joined("no interval: the limits are infinite" if place else f"no interval below 6 {noun}s", notes)
+            notes = joined(
+                "no interval: the limits are infinite" if place else f"no interval below 6 {noun}s",
+                notes,
+            )
     return Tested(value, low, high, units, method, notes, p, floor, subsets.exact, moving, carried)
 
 
@@ -175,5 +200,7 @@ def limits(tops: Floats, bottoms: Floats, place: int) -> tuple[float, float]:
         place -= len(tops) - len(ratios)
         if place < 1:
             return math.nan, math.nan
-    low, high = (float(np.partition(ratios, at)[at]) + 0.0 for at in (place - 1, len(ratios) - place))
+    low, high = (
+        float(np.partition(ratios, at)[at]) + 0.0 for at in (place - 1, len(ratios) - place)
+    )
     return (low, high) if math.isfinite(low) and math.isfinite(high) else (math.nan, math.nan)

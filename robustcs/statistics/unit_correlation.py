@@ -43,7 +43,9 @@ def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: s
     return _jackknife(*{"spearman": _spearman, "kendall": _kendall}[method](one, two, units), units)
 
 
-def unit_partial_correlation(x: npt.ArrayLike, y: npt.ArrayLike, given: npt.ArrayLike, units: Units) -> Tested:
+def unit_partial_correlation(
+    x: npt.ArrayLike, y: npt.ArrayLike, given: npt.ArrayLike, units: Units
+) -> Tested:
     """Return Pearson's correlation of the residuals of x and y, float[T] each, under a linear model of ``given``, float[T, c].
 
     Columns of ``given`` that do not vary are ignored. nan if the others explain x or y completely, or if there are too few
@@ -70,7 +72,14 @@ def _jackknife(value: float, left_out: Floats, units: Units) -> Tested:
     each = np.arctanh(np.clip(left_out, -_ALMOST_ONE, _ALMOST_ONE))
     error = math.sqrt((count - 1) / count * float(((each - each.mean()) ** 2).sum()))
     if error <= 1e-9:
-        return Tested(value, math.nan, math.nan, count, METHOD, joined(f"no interval: all {noun}s are alike", notes))
+        return Tested(
+            value,
+            math.nan,
+            math.nan,
+            count,
+            METHOD,
+            joined(f"no interval: all {noun}s are alike", notes),
+        )
     half = float(t_quantile(count)) * error
     ends = math.tanh(z - half), math.tanh(z + half)
     return Tested(value, *ends, count, METHOD, notes, t_p(z / error, count - 1), 0.0)
@@ -106,7 +115,9 @@ def _concordance(x: Floats, y: Floats, groups: Codes) -> Codes:
     total = np.zeros(len(x), dtype=np.int64)
     for start in range(0, len(x), _BLOCK):
         block = slice(start, start + _BLOCK)
-        signs = np.sign(np.subtract.outer(rank[block], rank[block])) * np.sign(np.subtract.outer(places[block], places[block]))
+        signs = np.sign(np.subtract.outer(rank[block], rank[block])) * np.sign(
+            np.subtract.outer(places[block], places[block])
+        )
         total[block] = (signs * np.equal.outer(groups[block], groups[block])).sum(axis=1)
     size, values = _BLOCK, int(rank.max()) + 1
     while size < len(x):
@@ -115,7 +126,9 @@ def _concordance(x: Floats, y: Floats, groups: Codes) -> Codes:
         later = places // size % 2 == 1
         for own, sign in ((later, 1), (~later, -1)):
             others = np.sort(keys[~own])
-            first, here, above, last = (np.searchsorted(others, some[own]) for some in (low, keys, keys + 1, low + values))
+            first, here, above, last = (
+                np.searchsorted(others, some[own]) for some in (low, keys, keys + 1, low + values)
+            )
             total[own] += sign * ((here - first) - (last - above))
         size *= 2
     # turns with equal x are in the order of y and were counted as concordant
@@ -152,10 +165,20 @@ def _spearman(x: Floats, y: Floats, units: Units) -> tuple[float, Floats]:
     parts = []
     for start in range(0, units.count + 1, step):
         rows = range(start, min(start + step, units.count + 1))  # the last row leaves out no unit
-        (here_x, ranks_x), (here_y, ranks_y) = (_mid_ranks(own, units.codes, rows) for own in (place_x, place_y))
-        products = _left(place, units.codes, rows) * ranks_x[:, pairs // values] * ranks_y[:, pairs % values]
+        (here_x, ranks_x), (here_y, ranks_y) = (
+            _mid_ranks(own, units.codes, rows) for own in (place_x, place_y)
+        )
+        products = (
+            _left(place, units.codes, rows)
+            * ranks_x[:, pairs // values]
+            * ranks_y[:, pairs % values]
+        )
         turns = np.maximum(here_x.sum(axis=1), 1)
-        sums = (products.sum(axis=1), (here_x * ranks_x**2).sum(axis=1), (here_y * ranks_y**2).sum(axis=1))
+        sums = (
+            products.sum(axis=1),
+            (here_x * ranks_x**2).sum(axis=1),
+            (here_y * ranks_y**2).sum(axis=1),
+        )
         parts.append(_quotient(*(one / turns for one in sums)))
     found = np.concatenate(parts)
     return float(found[-1]), found[:-1]
@@ -173,20 +196,27 @@ def _left(places: Codes, codes: Codes, rows: range) -> Floats:
     count = int(places.max()) + 1
     own = (codes >= rows.start) & (codes < rows.stop)
     out = np.bincount((codes[own] - rows.start) * count + places[own], minlength=len(rows) * count)
-    return np.asarray(np.bincount(places, minlength=count) - out.reshape(len(rows), count), dtype=np.float64)
+    return np.asarray(
+        np.bincount(places, minlength=count) - out.reshape(len(rows), count), dtype=np.float64
+    )
 
 
 def _pearson(table: Floats, units: Units) -> tuple[float, Floats]:
     """Pearson's correlation of the first two columns of ``table``, float[T, 2 + c], given the others."""
     table = (table - table.mean(axis=0)) / table.std(axis=0)
     turns, columns = table.shape
-    terms = np.column_stack([np.ones(turns), table, (table[:, :, None] * table[:, None, :]).reshape(turns, -1)])
+    terms = np.column_stack(
+        [np.ones(turns), table, (table[:, :, None] * table[:, None, :]).reshape(turns, -1)]
+    )
     # the last row leaves out no unit
     left = terms.sum(axis=0) - np.vstack([units.sums(terms.T).T, np.zeros(terms.shape[1])])
     means, products = np.split(left[:, 1:] / np.maximum(left[:, :1], 1.0), [columns], axis=1)
     covariance = products.reshape(-1, columns, columns) - means[:, :, None] * means[:, None, :]
     # remove what the given columns explain; pinv ignores columns that do not vary without a unit
-    rest = covariance[:, :2, :2] - covariance[:, :2, 2:] @ np.linalg.pinv(covariance[:, 2:, 2:]) @ covariance[:, 2:, :2]
+    rest = (
+        covariance[:, :2, :2]
+        - covariance[:, :2, 2:] @ np.linalg.pinv(covariance[:, 2:, 2:]) @ covariance[:, 2:, :2]
+    )
     found = _quotient(rest[:, 0, 1], rest[:, 0, 0], rest[:, 1, 1])
     return float(found[-1]), found[:-1]
 

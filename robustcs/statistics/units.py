@@ -68,16 +68,27 @@ class Units:
     def take(self, rows: npt.ArrayLike) -> Units:
         """Return the units of the turns selected by ``rows`` (bool[T] or indices), without empty units."""
         different, codes = np.unique(self.codes[np.asarray(rows)], return_inverse=True)
-        return Units(self.kind, codes.astype(np.int64), tuple(self.labels[code] for code in different), self.note)
+        return Units(
+            self.kind,
+            codes.astype(np.int64),
+            tuple(self.labels[code] for code in different),
+            self.note,
+        )
 
     def stated(self, evaluated: Evaluated) -> Evaluated:
         """Return ``evaluated`` with these units in its policy line.
 
         Notes say why they are smaller than conversations, and which groups of turn ids could be larger units.
         """
-        known = evaluated.conversations if evaluated.policy.unit != "turn" and self.kind == "turn" else None
+        known = (
+            evaluated.conversations
+            if evaluated.policy.unit != "turn" and self.kind == "turn"
+            else None
+        )
         notes = (*evaluated.notes, *filter(None, [self.note, known.note if known else ""]))
-        return replace(evaluated, notes=notes, unit=self.kind, units=self.count, unit_note=self.note)
+        return replace(
+            evaluated, notes=notes, unit=self.kind, units=self.count, unit_note=self.note
+        )
 
 
 def units_of(turns: Sequence[str], by: Grouping = "conversation") -> Units:
@@ -92,7 +103,11 @@ def units_of(turns: Sequence[str], by: Grouping = "conversation") -> Units:
     found = _named(conversations.kind(turns), [conversations.unit(turn) for turn in turns])
     if found.count == len(turns):
         return _single(turns)
-    return found if found.count >= LEAST_UNITS else _single(turns, _too_few("turn", counted(found.count, found.kind)))
+    return (
+        found
+        if found.count >= LEAST_UNITS
+        else _single(turns, _too_few("turn", counted(found.count, found.kind)))
+    )
 
 
 def units_of_items(turns: Sequence[str], noun: str, by: Grouping = "conversation") -> Units:
@@ -104,7 +119,11 @@ def units_of_items(turns: Sequence[str], noun: str, by: Grouping = "conversation
     """
     few = ""
     conversations = _decided(turns, by)
-    names = {conversations.kind(turns): list(map(conversations.unit, turns)), "turn": list(turns)} if any(turns) else {}
+    names = (
+        {conversations.kind(turns): list(map(conversations.unit, turns)), "turn": list(turns)}
+        if any(turns)
+        else {}
+    )
     for kind, of_item in names.items():
         found = _named(kind, of_item)
         # ids without conversations, and turns with one item each, give no larger units
@@ -136,4 +155,6 @@ def _single(turns: Sequence[str], note: str = "") -> Units:
 def _named(kind: str, names: Sequence[str], note: str = "") -> Units:
     """Return the units with these names, one for each turn, in order of first appearance."""
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    return Units(kind, np.array([places[name] for name in names], dtype=np.int64), tuple(places), note)
+    return Units(
+        kind, np.array([places[name] for name in names], dtype=np.int64), tuple(places), note
+    )

@@ -34,7 +34,14 @@ from robustcs.errors import UsageError
 from robustcs.lazy import special
 from robustcs.statistics import Floats, quotient
 from robustcs.statistics.agreement import RESAMPLES, Statistic, agreement_estimate
-from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, alike_note, joined, units_note
+from robustcs.statistics.estimate import (
+    CONFIDENCE,
+    LEAST_UNITS,
+    Estimate,
+    alike_note,
+    joined,
+    units_note,
+)
 from robustcs.statistics.means import cluster_ratio, mean_estimates, mean_interval, t_quantile
 from robustcs.statistics.units import Units, resampled
 
@@ -52,7 +59,9 @@ class Component:
     share: Estimate
 
 
-def variance_components(scores: npt.ArrayLike, units: Units, seed: int, resamples: int = RESAMPLES) -> tuple[Component, ...]:
+def variance_components(
+    scores: npt.ArrayLike, units: Units, seed: int, resamples: int = RESAMPLES
+) -> tuple[Component, ...]:
     """Split the variance of ``scores`` (turns × sets, one paraphrase of the turn in each set) into :data:`COMPONENTS`.
 
     Model: score = mean + turn + set + turn·set, all three random with their own variances. There is one score per cell, and
@@ -80,8 +89,12 @@ def variance_components(scores: npt.ArrayLike, units: Units, seed: int, resample
     total = float(variances.sum())
     shares = variances / total if total > 1e-24 else np.full(3, math.nan)
     found = [
-        Component(name, float(variance), _bounded(float(share), by_unit, place, units, seed, resamples))
-        for place, (name, variance, share) in enumerate(zip(COMPONENTS, variances, shares, strict=False))
+        Component(
+            name, float(variance), _bounded(float(share), by_unit, place, units, seed, resamples)
+        )
+        for place, (name, variance, share) in enumerate(
+            zip(COMPONENTS, variances, shares, strict=False)
+        )
     ]
     turn = found[0].share
     rest = Estimate(1 - turn.value, 1 - turn.high, 1 - turn.low, turn.units, turn.method, turn.note)
@@ -92,7 +105,9 @@ def variance_sums(scores: npt.ArrayLike) -> Floats:
     """Return float64[T, k + 3]: the contributions of each turn of ``scores`` [T, k] to the sums that determine the shares."""
     table = np.asarray(scores, dtype=np.float64)
     table = table - table.mean()  # sums of squares of centered values lose no digits
-    return np.column_stack([np.ones(len(table)), table.mean(axis=1) ** 2, (table**2).sum(axis=1), table])
+    return np.column_stack(
+        [np.ones(len(table)), table.mean(axis=1) ** 2, (table**2).sum(axis=1), table]
+    )
 
 
 def share_of(place: int) -> Statistic:
@@ -106,7 +121,9 @@ def share_of(place: int) -> Statistic:
     return statistic
 
 
-def _bounded(share: float, by_unit: Floats, place: int, units: Units, seed: int, resamples: int) -> Estimate:
+def _bounded(
+    share: float, by_unit: Floats, place: int, units: Units, seed: int, resamples: int
+) -> Estimate:
     """Return the share with its interval, restricted to 0 to 1."""
     found = agreement_estimate(by_unit, share_of(place), seed, units.kind, resamples)
     low, high = (float(np.clip(limit, 0.0, 1.0)) for limit in (found.low, found.high))
@@ -138,7 +155,9 @@ MEAN_METHOD = "two-way random effects of units and samples, Satterthwaite's t"
 ERROR_METHOD = "variance between samples, chi-squared; at least that within units, cluster-robust t (CR2) on the logarithm"
 
 
-def sampled_mean(scores: npt.ArrayLike, units: Units, bounds: tuple[float, float] | None = None) -> Estimate:
+def sampled_mean(
+    scores: npt.ArrayLike, units: Units, bounds: tuple[float, float] | None = None
+) -> Estimate:
     """Return the mean of ``scores``, float[turns, n] of n ≥ 2 samples, with its interval for other units and other samples.
 
     ``bounds``: the ends of the scale, as for :func:`~robustcs.statistics.means.mean_estimates`. No interval below five units
@@ -150,9 +169,16 @@ def sampled_mean(scores: npt.ArrayLike, units: Units, bounds: tuple[float, float
     between, within = _of_one_sample(sums, units.sizes)
     variance = of_units + max(between - within, 0.0) / n
     if count < LEAST_UNITS or not variance > 0:
-        notes = joined(units_note(count, units.kind), alike_note(count, units.kind) if count >= LEAST_UNITS else "")
+        notes = joined(
+            units_note(count, units.kind),
+            alike_note(count, units.kind) if count >= LEAST_UNITS else "",
+        )
         return Estimate(float(value), math.nan, math.nan, count, MEAN_METHOD, notes)
-    spent = of_units**2 / (count - 1) + (between / n) ** 2 / (n - 1) + (within / n) ** 2 / ((count - 1) * (n - 1))
+    spent = (
+        of_units**2 / (count - 1)
+        + (between / n) ** 2 / (n - 1)
+        + (within / n) ** 2 / ((count - 1) * (n - 1))
+    )
     half = float(t_quantile(1 + variance**2 / spent)) * math.sqrt(variance)
     low, high = mean_interval(float(value), half, bounds)
     return Estimate(float(value), low, high, count, MEAN_METHOD, units_note(count, units.kind))
@@ -177,7 +203,9 @@ def sampling_error(scores: npt.ArrayLike, units: Units) -> tuple[float, Estimate
     sums = units.sums(table.T)
     between, within = _of_one_sample(sums, units.sizes)
     if not max(between, within) > 0:
-        return math.nan, replace(nothing, note=f"no interval: all {n} samples have equal scores in every {units.kind}")
+        return math.nan, replace(
+            nothing, note=f"no interval: all {n} samples have equal scores in every {units.kind}"
+        )
     chances = (0.025, 0.975)
     low, high = (between * (n - 1) / float(special.chdtri(n - 1, chance)) for chance in chances)
     rest = sums - sums.mean(axis=0)
@@ -207,7 +235,11 @@ def draws_needed(spread: float, within: float) -> float:
 
     nan if ``spread`` is unknown.
     """
-    return math.nan if math.isnan(spread) else float(max(1, math.ceil((NORMAL * spread / within) ** 2 - 1e-9)))
+    return (
+        math.nan
+        if math.isnan(spread)
+        else float(max(1, math.ceil((NORMAL * spread / within) ** 2 - 1e-9)))
+    )
 
 
 #: Number of random exchanges for the expected gain by chance.
@@ -241,7 +273,9 @@ def best_choice(table: Floats, units: Units, seed: int) -> Choice:
     highest = table.max(axis=0)
     best = int(table.mean(axis=1).argmax())
     gain = highest - table[best]
-    (found,) = mean_estimates(units.sums(gain), units.sizes, units.kind, (0.0, 1.0) if bool((gain <= 1).all()) else None)
+    (found,) = mean_estimates(
+        units.sums(gain), units.sizes, units.kind, (0.0, 1.0) if bool((gain <= 1).all()) else None
+    )
     generator = np.random.default_rng(seed)
     exchanged = [generator.permuted(table, axis=0).mean(axis=1).max() for _ in range(EXCHANGES)]
     by_chance = float(highest.mean() - np.mean(exchanged))
@@ -267,7 +301,9 @@ EFFECTS = ("turn", "wording", "ranker", "wording*ranker", "turn*wording", "turn*
 CROSSED_METHOD = "nested bootstrap-t over units, joined with the percentile bootstrap"
 
 
-def effect_sizes(scores: npt.ArrayLike, units: Units, seed: int, resamples: int = RESAMPLES) -> tuple[Estimate, ...]:
+def effect_sizes(
+    scores: npt.ArrayLike, units: Units, seed: int, resamples: int = RESAMPLES
+) -> tuple[Estimate, ...]:
     """Return ω² of each of :data:`EFFECTS` from ``scores``, float[T, W, R]: turns × wordings × rankers, each at least two.
 
     An estimate is slightly negative if an effect explains less than chance would. nan if nothing varies within turns.
@@ -276,16 +312,26 @@ def effect_sizes(scores: npt.ArrayLike, units: Units, seed: int, resamples: int 
     table = np.asarray(scores, dtype=np.float64)
     levels = table.shape[1:]
     by_unit = units.sums(crossed_sums(table).T).T
-    drawn = omega_squared(resampled(np.random.default_rng(seed), units.count, resamples) @ by_unit, levels)
+    drawn = omega_squared(
+        resampled(np.random.default_rng(seed), units.count, resamples) @ by_unit, levels
+    )
     drawn = drawn[~np.isnan(drawn).any(axis=1)]
     found = []
     for place in range(len(EFFECTS)):
         one = agreement_estimate(by_unit, _effect(place, levels), seed, units.kind, resamples)
-        one = replace(one, method=CROSSED_METHOD, note=one.note.replace("all ratings are equal", "no effect varies"))
+        one = replace(
+            one,
+            method=CROSSED_METHOD,
+            note=one.note.replace("all ratings are equal", "no effect varies"),
+        )
         if not math.isnan(one.low) and len(drawn):
-            low, high = np.quantile(drawn[:, place], [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2]).tolist()
+            low, high = np.quantile(
+                drawn[:, place], [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2]
+            ).tolist()
             # ω² of a population is not negative, but an estimate may be
-            one = replace(one, low=min(one.value, max(0.0, min(one.low, low))), high=max(one.high, high))
+            one = replace(
+                one, low=min(one.value, max(0.0, min(one.low, low))), high=max(one.high, high)
+            )
         found.append(one)
     return tuple(found)
 
@@ -313,7 +359,10 @@ def omega_squared(sums: Floats, levels: tuple[int, ...]) -> Floats:
     wording = count * rankers * (means.mean(axis=-1) ** 2).sum(axis=-1) - middle
     ranker = count * wordings * (means.mean(axis=-2) ** 2).sum(axis=-1) - middle
     both = count * (means**2).sum(axis=(-2, -1)) - middle - wording - ranker
-    turn_wording, turn_ranker = sums[..., 2] - middle - turn - wording, sums[..., 3] - middle - turn - ranker
+    turn_wording, turn_ranker = (
+        sums[..., 2] - middle - turn - wording,
+        sums[..., 3] - middle - turn - ranker,
+    )
     squares = np.stack([turn, wording, ranker, both, turn_wording, turn_ranker], axis=-1)
     # exact zeros may be computed as -1e-17
     rest = np.maximum(sums[..., 4] - middle - squares.sum(axis=-1), 0.0)

@@ -74,7 +74,11 @@ def parameters_of(function: Callable[..., Any]) -> tuple[click.Parameter, ...]:
     """Return the options and arguments of a function: positional arguments, and parameters that its docstring describes."""
     says = dict(_ENTRY.findall(inspect.getdoc(function) or ""))
     _, *own = inspect.signature(function).parameters.values()
-    made = (_parameter(one, eval(one.annotation, function.__globals__), says) for one in own if one.kind is not one.VAR_KEYWORD)
+    made = (
+        _parameter(one, eval(one.annotation, function.__globals__), says)
+        for one in own
+        if one.kind is not one.VAR_KEYWORD
+    )
     return tuple(filter(None, made))
 
 
@@ -91,10 +95,15 @@ def types_of(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
     """Map each parameter except the first to its type and whether it may be None."""
     _, *own = inspect.signature(function).parameters.values()
     kinds = {one.name: eval(one.annotation, function.__globals__) for one in own}
-    return {name: (_unwrapped(kind, Opt())[0], NoneType in get_args(kind)) for name, kind in kinds.items()}
+    return {
+        name: (_unwrapped(kind, Opt())[0], NoneType in get_args(kind))
+        for name, kind in kinds.items()
+    }
 
 
-def _parameter(one: inspect.Parameter, annotation: Any, says: dict[str, str]) -> click.Parameter | None:
+def _parameter(
+    one: inspect.Parameter, annotation: Any, says: dict[str, str]
+) -> click.Parameter | None:
     kind, opt = _unwrapped(annotation, Opt())
     if one.name not in says and not opt.argument:
         return None
@@ -102,9 +111,14 @@ def _parameter(one: inspect.Parameter, annotation: Any, says: dict[str, str]) ->
         count = -1 if get_origin(kind) is tuple else 1
         default = {} if count < 0 or one.default is one.empty else {"default": one.default}
         required = not opt.metavar.startswith("[")
-        return click.Argument([one.name], nargs=count, required=required, metavar=opt.metavar, **default)
+        return click.Argument(
+            [one.name], nargs=count, required=required, metavar=opt.metavar, **default
+        )
     flag = opt.flag or f"--{one.name.rstrip('_').replace('_', '-')}"
-    settings: dict[str, Any] = {"help": " ".join(says[one.name].split()).replace("``", ""), "needs": opt.needs}
+    settings: dict[str, Any] = {
+        "help": " ".join(says[one.name].split()).replace("``", ""),
+        "needs": opt.needs,
+    }
     if kind is bool:
         return Option([flag, one.name], is_flag=True, default=one.default is True, **settings)
     parts = get_args(kind)

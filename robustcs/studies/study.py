@@ -87,7 +87,9 @@ class Study:
 
     def questions(self, project: Project | None = None) -> Sequence[Question]:
         """Return its questions in the report; none, without importing the study, if ``project`` lacks its own input."""
-        if not self.in_report or (project is not None and self.own and not getattr(project, self.own)):
+        if not self.in_report or (
+            project is not None and self.own and not getattr(project, self.own)
+        ):
             return ()
         return cast("Sequence[Question]", self.part("study").QUESTIONS)
 
@@ -110,8 +112,14 @@ class Study:
         """Return the displayed blocks of a result; only those of the tables ``names`` if ``show`` can select them."""
         show = self.part("show")
         if names and hasattr(show, "VIEWS"):
-            return tuple(block for name, view in show.VIEWS if name in names for block in view(result))
-        return tuple(show.show(result, names=names) if "names" in show.show.__annotations__ else show.show(result))
+            return tuple(
+                block for name, view in show.VIEWS if name in names for block in view(result)
+            )
+        return tuple(
+            show.show(result, names=names)
+            if "names" in show.show.__annotations__
+            else show.show(result)
+        )
 
 
 @cache
@@ -134,7 +142,13 @@ def _command(study: str) -> Command:
 
 def _of_command(node: ast.stmt) -> bool:
     if isinstance(node, ast.ImportFrom):
-        return node.module in ("__future__", "typing", "collections.abc", "robustcs.studies.signature", __name__)
+        return node.module in (
+            "__future__",
+            "typing",
+            "collections.abc",
+            "robustcs.studies.signature",
+            __name__,
+        )
     if isinstance(node, ast.FunctionDef):
         return node.name in ("ask", "_run")
     return isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "COMMAND"
@@ -163,7 +177,9 @@ class Call(Protocol):
     def workspace(self, project: Project | None = None) -> Workspace:
         """Return a workspace that reads the inputs of ``project`` (default: the project of the call)."""
 
-    def answered(self, project: Project | None = None, samples: bool = False, cells: bool = False) -> Workspace:
+    def answered(
+        self, project: Project | None = None, samples: bool = False, cells: bool = False
+    ) -> Workspace:
         """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.
 
         ``samples``: also retrieve for further samples of rewriters. ``cells``: also retrieve missing cells of the grid.
@@ -172,7 +188,12 @@ class Call(Protocol):
     def ask(self, workspace: Workspace, **settings: Any) -> Any:
         """Return the result of the study's ``ask`` with these settings; with ``--by collection`` also per collection."""
 
-    def emit(self, workspace: Workspace, result: Result, show: Callable[[], Sequence[Block]] | None = None) -> None:
+    def emit(
+        self,
+        workspace: Workspace,
+        result: Result,
+        show: Callable[[], Sequence[Block]] | None = None,
+    ) -> None:
         """Write a result to each ``--output``, or to the terminal.
 
         ``show`` returns the displayed blocks (default: those of the study); CSV and JSON do not need them.
@@ -230,7 +251,9 @@ def check_common_turns(first: str, one: Iterable[str], second: str, other: Itera
         raise UsageError("no-common-turns", f"{first} and {second} have no turn in common", advice)
 
 
-def read_given(workspace: Workspace, role: str, path: Path | None, read: Callable[[Path], Some]) -> Some | None:
+def read_given(
+    workspace: Workspace, role: str, path: Path | None, read: Callable[[Path], Some]
+) -> Some | None:
     """Read a file of a study's own and add it to the inputs of the workspace; None if it is not given."""
     if path is None:
         return None

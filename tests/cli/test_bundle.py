@@ -40,7 +40,9 @@ def call(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
     return int(code), *capfd.readouterr()
 
 
-def outputs(capfd: pytest.CaptureFixture[str], folder: Path, commands: list[str]) -> dict[str, object]:
+def outputs(
+    capfd: pytest.CaptureFixture[str], folder: Path, commands: list[str]
+) -> dict[str, object]:
     """Command → exit code, what it prints and says, in ``folder``; of the JSON no checksum of the collection."""
     before = os.getcwd()
     os.chdir(folder)
@@ -60,16 +62,22 @@ def outputs(capfd: pytest.CaptureFixture[str], folder: Path, commands: list[str]
 
 
 def listed(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
 
 
-@pytest.mark.parametrize("commands", [COMMANDS[::3], pytest.param(COMMANDS, marks=pytest.mark.long)], ids=["some", "all"])
+@pytest.mark.parametrize(
+    "commands", [COMMANDS[::3], pytest.param(COMMANDS, marks=pytest.mark.long)], ids=["some", "all"]
+)
 def test_every_command_says_the_same_elsewhere(
     capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path, commands: list[str]
 ) -> None:
     config = Path("robustcs.toml").read_text()
     code, out, err = call(capfd, "bundle", tmp_path / "out")
-    assert code == 0 and err.endswith("copied 280 of 300 passages: those that are retrieved or judged\n")
+    assert code == 0 and err.endswith(
+        "copied 280 of 300 passages: those that are retrieved or judged\n"
+    )
     names = listed(tmp_path / "out")
     size = sum((tmp_path / "out" / name).stat().st_size for name in names) / 1e6
     assert out == f"wrote {tmp_path / 'out'}: 11 files, {size:.1f} MB\n"
@@ -85,20 +93,33 @@ def test_every_command_says_the_same_elsewhere(
     os.chdir(tmp_path / "elsewhere")
     assert call(capfd, "bundle", "../twice")[0] == 0 and listed(tmp_path / "twice") == names
     for name in names:
-        assert (tmp_path / "twice" / name).read_bytes() == (tmp_path / "elsewhere" / name).read_bytes()
+        assert (tmp_path / "twice" / name).read_bytes() == (
+            tmp_path / "elsewhere" / name
+        ).read_bytes()
     assert (tmp_path / "gone" / "robustcs.toml").read_text() == config
 
 
-def test_a_report_is_the_same_elsewhere(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path, undrawn: None) -> None:
-    kept = [line for line in Path("collection.jsonl").read_text().splitlines(keepends=True) if '"other' not in line]
-    Path("collection.jsonl").write_text("".join(kept))  # a collection without further passages is copied as it is
+def test_a_report_is_the_same_elsewhere(
+    capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path, undrawn: None
+) -> None:
+    kept = [
+        line
+        for line in Path("collection.jsonl").read_text().splitlines(keepends=True)
+        if '"other' not in line
+    ]
+    Path("collection.jsonl").write_text(
+        "".join(kept)
+    )  # a collection without further passages is copied as it is
     Path("robustcs.toml").write_text('name = "Bees"\n' + Path("robustcs.toml").read_text())
     assert call(capfd, "bundle", tmp_path / "out")[2] == ""
     assert (tmp_path / "out" / "robustcs.toml").read_bytes() == Path("robustcs.toml").read_bytes()
     reports = []
     for folder in (study, tmp_path / "out"):
         os.chdir(folder)
-        assert call(capfd, "report", "--metric", "ndcg_cut_3", "--no-retrieve", "--output", "made")[0] == 0
+        assert (
+            call(capfd, "report", "--metric", "ndcg_cut_3", "--no-retrieve", "--output", "made")[0]
+            == 0
+        )
         names = [name for name in listed(folder / "made") if not name.startswith(".")]
         reports.append({name: (folder / "made" / name).read_bytes() for name in names})
     assert len(reports[0]) > 50 and reports[0] == reports[1]
@@ -110,7 +131,11 @@ def test_a_report_is_the_same_elsewhere(capfd: pytest.CaptureFixture[str], study
 _OF_DEMO = ["clariq", "agreement", "crowd", "breakdown", "answers", "evaluate", "check", "audit"]
 
 
-@pytest.mark.parametrize("commands", [_OF_DEMO[:4], pytest.param(_OF_DEMO[4:], marks=pytest.mark.long)], ids=["some", "others"])
+@pytest.mark.parametrize(
+    "commands",
+    [_OF_DEMO[:4], pytest.param(_OF_DEMO[4:], marks=pytest.mark.long)],
+    ids=["some", "others"],
+)
 def test_a_project_without_retrieval(
     capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, commands: list[str]
 ) -> None:
@@ -125,30 +150,41 @@ def test_tasks_hold_passages_and_much_besides(
     folder = tmp_path / "tasks"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    contexts = [{"document_id": f"d{place}", "score": 3.0 - place, "text": f"text {place}"} for place in range(2)]
+    contexts = [
+        {"document_id": f"d{place}", "score": 3.0 - place, "text": f"text {place}"}
+        for place in range(2)
+    ]
     turns = [f"c{talk}<::>{depth}" for talk in range(3) for depth in (1, 2)]
     tasks = [{"task_id": turn, "contexts": contexts} for turn in turns]
     Path("tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
     Path("qrels.txt").write_text("".join(f"{turn} 0 d1 1\n" for turn in turns))
-    Path("robustcs.toml").write_text('qrels = "qrels.txt"\ncollection = "tasks.jsonl"\n[runs]\na = "tasks.jsonl"\n')
+    Path("robustcs.toml").write_text(
+        'qrels = "qrels.txt"\ncollection = "tasks.jsonl"\n[runs]\na = "tasks.jsonl"\n'
+    )
     assert call(capfd, "bundle", tmp_path / "out")[::2] == (0, "")
     assert listed(tmp_path / "out") == ["qrels.txt", "robustcs.toml", "tasks.jsonl"]
     commands = ["evaluate", "unjudged"]
     assert outputs(capfd, tmp_path / "out", commands) == outputs(capfd, folder, commands)
 
 
-def test_an_edited_run_is_not_bundled(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
+def test_an_edited_run_is_not_bundled(
+    capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path
+) -> None:
     text = Path("robustcs.toml").read_text()
     runs = '[runs]\na = ["retrieved/qr.trec", "other.trec"]\n'
     Path("robustcs.toml").write_text(text[: text.index("[retrieval]")] + runs)
     Path("other.trec").write_text("x_1 Q0 d 1 2.0 x\n")
     Path("retrieved/qr.trec").write_text("1_1 Q0 d 1 2.0 x\n")
     code, _, err = call(capfd, "bundle", tmp_path / "out")
-    assert code == 3 and err.startswith("retrieved/qr.trec: changed since robustcs retrieved it: "), err
+    assert code == 3 and err.startswith(
+        "retrieved/qr.trec: changed since robustcs retrieved it: "
+    ), err
     assert not (tmp_path / "out").exists()
 
 
-def test_files_from_elsewhere_are_taken_in(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
+def test_files_from_elsewhere_are_taken_in(
+    capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path
+) -> None:
     data = tmp_path / "data"
     for folder in ("a", "b", "runs"):
         (data / folder).mkdir(parents=True)
@@ -162,12 +198,20 @@ def test_files_from_elsewhere_are_taken_in(capfd: pytest.CaptureFixture[str], st
     topics = json.dumps(str(data / "a" / "robustcs.toml"))[1:-1]
     shown = json.dumps(f"../data/{hostile}")
     text = (
-        Path("robustcs.toml").read_text().replace("topics.json", topics).replace('"qr.tsv"', shown.replace("\x7f", "\\u007f"))
+        Path("robustcs.toml")
+        .read_text()
+        .replace("topics.json", topics)
+        .replace('"qr.tsv"', shown.replace("\x7f", "\\u007f"))
     )
-    text = text.replace('index = "index"', f'index = "{data}/index"\nfolder = "../data/runs/mine"\nrewriter = "{data}/gone"')
+    text = text.replace(
+        'index = "index"',
+        f'index = "{data}/index"\nfolder = "../data/runs/mine"\nrewriter = "{data}/gone"',
+    )
     text = text.replace('"store.sqlite"', f'"{data}/store.sqlite"')
     runs = f'[runs]\nlast = "{data}/b/r.trec"\n"../data/b/r.trec" = "./../data/a/r.trec"\n"d" = "{study}/../data/b/r.trec"\n'
-    Path("robustcs.toml").write_text(f'{text}\n{runs}[groups.g]\nbaseline = "human"\nsets = ["../data/b/r.trec"]\n')
+    Path("robustcs.toml").write_text(
+        f'{text}\n{runs}[groups.g]\nbaseline = "human"\nsets = ["../data/b/r.trec"]\n'
+    )
     code, _, err = call(capfd, "bundle", tmp_path / "out", "--trust")
     assert code == 0, err
     assert "copied from outside the project folder: " in err
@@ -179,24 +223,43 @@ def test_files_from_elsewhere_are_taken_in(capfd: pytest.CaptureFixture[str], st
     os.chdir(tmp_path / "out")
     with protection():
         project = read_project("robustcs.toml")  # without trust
-    assert project.retrieval is not None and project.retrieval.store is None and project.retrieval.rewriter == "gone"
-    assert [str(path) for path in project.runs.values()] == ["files/r.trec", "files/2/r.trec", "files/r.trec"]
+    assert (
+        project.retrieval is not None
+        and project.retrieval.store is None
+        and project.retrieval.rewriter == "gone"
+    )
+    assert [str(path) for path in project.runs.values()] == [
+        "files/r.trec",
+        "files/2/r.trec",
+        "files/r.trec",
+    ]
     assert project.groups["g"].sets == ("../data/b/r.trec",) and project.name == "study"
     shutil.rmtree(data)
     assert call(capfd, "evaluate", "--no-retrieve", "--metric", "ndcg_cut_3")[0] == 0
 
 
-def test_what_cannot_be_copied_is_told(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_copied_is_told(
+    capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path
+) -> None:
     config = Path("robustcs.toml")
     config.write_text(
-        config.read_text().replace('collection = "collection.jsonl"\n', 'new_judgments = ["https://example.org/q"]\n')
+        config.read_text().replace(
+            'collection = "collection.jsonl"\n', 'new_judgments = ["https://example.org/q"]\n'
+        )
     )
-    assert "not copied: https://example.org/q\n" in call(capfd, "bundle", tmp_path / "out", "--trust")[2]
+    assert (
+        "not copied: https://example.org/q\n"
+        in call(capfd, "bundle", tmp_path / "out", "--trust")[2]
+    )
     assert "https://example.org/q" in (tmp_path / "out" / "robustcs.toml").read_text()
 
 
-@pytest.mark.parametrize("place", ["full", "file.txt", "qrels.txt", "retrieved", ".", "absent/out", "led/out"])
-def test_where_no_bundle_is_written(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize(
+    "place", ["full", "file.txt", "qrels.txt", "retrieved", ".", "absent/out", "led/out"]
+)
+def test_where_no_bundle_is_written(
+    capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path, place: str
+) -> None:
     Path("full").mkdir()
     Path("full/mine").write_text("mine")
     Path("file.txt").write_text("mine")
@@ -239,7 +302,9 @@ def test_nothing_is_left_where_it_cannot_be_written(
     assert call(capfd, "bundle", tmp_path / "out")[0] == 3 and sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_question_without_a_run(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
+def test_a_question_without_a_run(
+    capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path
+) -> None:
     with Path("qr.tsv").open("a") as stream:
         stream.write("99_1\tWho?\n")
     advice = "retrieve them with robustcs retrieve, or omit --no-retrieve"
@@ -258,10 +323,14 @@ def test_a_question_without_a_run_and_without_an_index_is_told(
     some = "70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …)"
     for more in ([], ["--no-retrieve"]):
         code, _, err = call(capfd, "bundle", tmp_path / f"out{len(more)}", *more)
-        assert code == 0 and f"\nno run answers {some} of original; {some} of qr{advice}" in f"\n{err}"
+        assert (
+            code == 0 and f"\nno run answers {some} of original; {some} of qr{advice}" in f"\n{err}"
+        )
 
 
-def test_without_a_project_file(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_project_file(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     told = "robustcs: robustcs.toml: no such project file; create one with robustcs init, or name it with --config\n"
     assert call(capfd, "bundle", "out") == (2, "", told)

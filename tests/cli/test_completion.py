@@ -30,10 +30,14 @@ def completed(words: str, folder: Path) -> list[str]:
     if bash is None:
         pytest.skip("there is no bash on this machine")
     program = folder / "robustcs"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from robustcs.cli.main import main; main()" "$@"\n')
+    program.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -c "from robustcs.cli.main import main; main()" "$@"\n'
+    )
     program.chmod(0o755)
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run([bash, "-c", _SCRIPT.format(words=words)], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [bash, "-c", _SCRIPT.format(words=words)], env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0 and not done.stderr, done.stderr
     return done.stdout.removesuffix("\n").split("\n")
 

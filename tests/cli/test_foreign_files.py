@@ -19,26 +19,39 @@ TURNS = (
     "none of its turns is in the qrels: its turn ids look like 'F7_1', those of the qrels like '1_1'; check that the files"
     " belong together"
 )
-PASSAGES = "none of its passages is judged: its passage ids look like 'MARCO_1', those of the qrels like"
+PASSAGES = (
+    "none of its passages is judged: its passage ids look like 'MARCO_1', those of the qrels like"
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_run_of_other_turns(in_copy: Command, tmp_path: Path, command: str) -> None:
     (tmp_path / "demo" / "other.trec").write_text("F7_1 Q0 d1 1 9 t\nF7_1 Q0 d2 2 8 t\n")
-    assert in_copy(f"{command} --human other.trec", code=3).err.splitlines()[-1] == f"other.trec: {TURNS}"
+    assert (
+        in_copy(f"{command} --human other.trec", code=3).err.splitlines()[-1]
+        == f"other.trec: {TURNS}"
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_run_none_of_whose_passages_is_judged(in_copy: Command, tmp_path: Path, command: str) -> None:
+def test_a_run_none_of_whose_passages_is_judged(
+    in_copy: Command, tmp_path: Path, command: str
+) -> None:
     (tmp_path / "demo" / "other.trec").write_text("1_1 Q0 MARCO_1 1 9 t\n1_2 Q0 MARCO_2 2 8 t\n")
     if command not in HOLES:
-        assert in_copy(f"{command} --human other.trec", code=3).err.splitlines()[-1].startswith(f"other.trec: {PASSAGES}")
+        assert (
+            in_copy(f"{command} --human other.trec", code=3)
+            .err.splitlines()[-1]
+            .startswith(f"other.trec: {PASSAGES}")
+        )
         return
     notes = json.loads(in_copy(f"{command} --human other.trec --format json").out)["notes"]
     assert sum(note.startswith(f"human: {PASSAGES}") for note in notes) == 1
 
 
-@pytest.mark.parametrize("command", ["breakdown", "correlate", "robustness", "report", "judge --export sheet.csv"])
+@pytest.mark.parametrize(
+    "command", ["breakdown", "correlate", "robustness", "report", "judge --export sheet.csv"]
+)
 def test_texts_of_other_turns(in_copy: Command, tmp_path: Path, command: str) -> None:
     (tmp_path / "demo" / "other.tsv").write_text("F7_1\tWhat is it?\nF7_2\tWhy?\n")
     answer = in_copy(f"{command} --rewrites human=other.tsv", code=3)
@@ -55,7 +68,10 @@ def test_check_tells_all_of_it(in_copy: Command, tmp_path: Path) -> None:
     answer = in_copy(f"check {options} --format json", code=3)
     assert answer.err.splitlines()[-2:] == [f"turns.trec: {TURNS}", f"other.tsv: {TURNS}"]
     result = json.loads(answer.out)
-    assert [file["role"] for file in result["tables"]["files"] if file["problem"]] == ["turns", "human texts"]
+    assert [file["role"] for file in result["tables"]["files"] if file["problem"]] == [
+        "turns",
+        "human texts",
+    ]
     assert any(note.startswith(f"passages: {PASSAGES}") for note in result["notes"])
     assert result["policy"]["missing_turns"] == 70
 

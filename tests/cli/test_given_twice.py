@@ -12,7 +12,11 @@ from robustcs.studies.signature import Option
 from tests.conftest import COMMANDS, Command
 
 SINGLE = {
-    name: [one for one in command.params if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)]
+    name: [
+        one
+        for one in command.params
+        if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)
+    ]
     for name, command in COMMANDS.items()
 }
 
@@ -24,8 +28,14 @@ def test_every_single_option_is_refused_a_second_value(name: str) -> None:
         word = max(option.opts, key=len)
         parser = command.make_parser(click.Context(command))
         both = "one, other" if option.nargs == 1 else "a b c d, e f g h"
-        with pytest.raises(UsageError, match=re.escape(f"{word} is given twice: {both}; give it once")):
-            parser.parse_args([option.opts[0], "one", f"{word}=other"] if option.nargs == 1 else [word, *"abcd", word, *"efgh"])
+        with pytest.raises(
+            UsageError, match=re.escape(f"{word} is given twice: {both}; give it once")
+        ):
+            parser.parse_args(
+                [option.opts[0], "one", f"{word}=other"]
+                if option.nargs == 1
+                else [word, *"abcd", word, *"efgh"]
+            )
         assert parser.parse_args([word, *["one"] * option.nargs])[0][option.name]
 
 
@@ -62,9 +72,20 @@ NEEDING = [
 @pytest.mark.parametrize(("name", "option"), NEEDING)
 def test_an_option_without_the_one_that_it_needs_is_refused(name: str, option: Option) -> None:
     command, word = COMMANDS[name], max(option.opts, key=len)
-    value = [] if option.is_flag else [str(option.type.choices[0] if isinstance(option.type, click.Choice) else 3)]
-    words = ["--set", f"{word[6:]}={(*value, 'true')[0]}"] if word.startswith("--set ") else [word, *value]
-    with pytest.raises(UsageError, match=f"^{word} has no effect without {' or '.join(option.needs)}; add {option.needs[0]}"):
+    value = (
+        []
+        if option.is_flag
+        else [str(option.type.choices[0] if isinstance(option.type, click.Choice) else 3)]
+    )
+    words = (
+        ["--set", f"{word[6:]}={(*value, 'true')[0]}"]
+        if word.startswith("--set ")
+        else [word, *value]
+    )
+    with pytest.raises(
+        UsageError,
+        match=f"^{word} has no effect without {' or '.join(option.needs)}; add {option.needs[0]}",
+    ):
         command.make_context(name, list(words))
     for other in option.needs:
         needed = next(one for one in command.params if other in one.opts)
@@ -79,8 +100,17 @@ def test_some_options_need_another() -> None:
 def test_options_that_a_figure_or_a_mode_ignores(in_copy: Command) -> None:
     for name, value in (("table", "measures"), ("format", "csv")):
         err = in_copy(f"evaluate --output never.svg --{name} {value}", code=2).err
-        assert err == f"robustcs: --{name} has no effect on a figure; leave it out, or add an --output for the table\n"
-    assert in_copy("evaluate --output ''", code=2).err == "robustcs: --output has no file name; name a file; - is stdout\n"
+        assert (
+            err
+            == f"robustcs: --{name} has no effect on a figure; leave it out, or add an --output for the table\n"
+        )
+    assert (
+        in_copy("evaluate --output ''", code=2).err
+        == "robustcs: --output has no file name; name a file; - is stdout\n"
+    )
     assert "--all has no effect on a list" in in_copy("judge --list --all", code=2).err
-    assert in_copy("evaluate --output a.svg --output - --table measures").out == in_copy("evaluate --table measures").out
+    assert (
+        in_copy("evaluate --output a.svg --output - --table measures").out
+        == in_copy("evaluate --table measures").out
+    )
     assert "How much do the selections" in in_copy("agreement --html a.html --table jaccard").out

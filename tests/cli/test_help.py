@@ -38,7 +38,9 @@ def test_examples_come_after_the_first_paragraph() -> None:
 def test_help_is_complete(in_demo: Command, name: str) -> None:
     out = in_demo(f"{name} --help-all").out
     assert out.startswith(f"Usage: robustcs {name} ")
-    assert "\\b" not in out and "Examples: robustcs" not in out  # examples stand on lines of their own
+    assert (
+        "\\b" not in out and "Examples: robustcs" not in out
+    )  # examples stand on lines of their own
     for option in options_of(name):
         assert option.help, f"{name} {option.opts[0]} has no help"
         assert all(word in out for word in option.opts)
@@ -46,35 +48,55 @@ def test_help_is_complete(in_demo: Command, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_short_page_has_the_usual_options_and_names_the_long_one(in_demo: Command, name: str) -> None:
+def test_a_short_page_has_the_usual_options_and_names_the_long_one(
+    in_demo: Command, name: str
+) -> None:
     out, every = in_demo(f"{name} --help").out, in_demo(f"{name} --help-all").out
-    shown, all_of_them = (set(re.findall(r"^  (?:-o, )?(--\S+)", page, re.MULTILINE)) for page in (out, every))
+    shown, all_of_them = (
+        set(re.findall(r"^  (?:-o, )?(--\S+)", page, re.MULTILINE)) for page in (out, every)
+    )
     assert shown <= all_of_them and len(shown) <= MOST_SHOWN
     names_it = re.search(rf"\n[0-9]+ more options?: robustcs {name} --help-all\n$", out) is not None
     assert names_it == (shown != all_of_them or "Settings (" in every)
 
 
 def test_all_options_together() -> None:
-    options = [option for command in (cli, *COMMANDS.values()) for option in command.params if isinstance(option, click.Option)]
+    options = [
+        option
+        for command in (cli, *COMMANDS.values())
+        for option in command.params
+        if isinstance(option, click.Option)
+    ]
     # those that several commands share are declared once; the last two names are --conversation, which the command line needs
     # where there is no project file, and check --accept, which no other option replaces
-    assert len(set(options)) <= 350 and len({max(option.opts, key=len) for option in options}) <= 112
+    assert (
+        len(set(options)) <= 350 and len({max(option.opts, key=len) for option in options}) <= 112
+    )
 
 
 def test_settings_are_changed_by_set(in_demo: Command) -> None:
-    new, old = in_demo("sweep --table areas --set step=0.5"), in_demo("sweep --table areas --step 0.5")
+    new, old = (
+        in_demo("sweep --table areas --set step=0.5"),
+        in_demo("sweep --table areas --step 0.5"),
+    )
     assert (new.out, new.err) == (old.out, "")
     assert old.err == "--step is now --set step=VALUE; the next release removes the old form\n"
     assert "Settings (--set KEY=VALUE):\n  step  " in in_demo("sweep --help-all").out
     assert "sweep has no such setting; choose from step" in in_demo("sweep --set x=1", code=2).err
-    assert "--set stemmer=no; write stemmer=true or stemmer=false" in in_demo("correlate --set stemmer=no", code=2).err
+    assert (
+        "--set stemmer=no; write stemmer=true or stemmer=false"
+        in in_demo("correlate --set stemmer=no", code=2).err
+    )
     refused = {
         "paraphrase --set turns=x": "value for '--set turns': 'x' is",
         "sweep --set step=.1 --set step=.2": "--set step is given twice",
     }
     for line, found in refused.items():
         assert found in in_demo(line, code=2).err
-    assert in_demo("correlate --set stemmer=false --table pairs").out != in_demo("correlate --table pairs").out
+    assert (
+        in_demo("correlate --set stemmer=false --table pairs").out
+        != in_demo("correlate --table pairs").out
+    )
     for name, keys in SET.items():
         command = COMMANDS[name]
         assert isinstance(command, PagedCommand) and list(command.settings) == list(keys)
@@ -85,20 +107,38 @@ def test_settings_are_changed_by_set(in_demo: Command) -> None:
 
 
 def test_an_old_name_works_and_says_the_new_one(in_demo: Command) -> None:
-    new, old = in_demo("unjudged --table rates --top 2"), in_demo("unjudged --table rates --depth 2")
+    new, old = (
+        in_demo("unjudged --table rates --top 2"),
+        in_demo("unjudged --table rates --depth 2"),
+    )
     assert (old.out, new.err) == (new.out, "")
     assert old.err == "--depth is now called --top; the next release removes the old name\n"
     for command, names in RENAMED.items():
-        words = {word for option in options_of(command) for word in option.opts} | {f"--{key}" for key in SET.get(command, ())}
-        assert {new for new in names.values() if " under [" not in new} <= words and not set(names) & words - {"--depth"}
+        words = {word for option in options_of(command) for word in option.opts} | {
+            f"--{key}" for key in SET.get(command, ())
+        }
+        assert {new for new in names.values() if " under [" not in new} <= words and not set(
+            names
+        ) & words - {"--depth"}
     err = in_demo("retrieve --ir-metadata", code=2).err
-    assert err == "robustcs: --ir-metadata is no longer an option; write ir_metadata under [retrieval] in robustcs.toml\n"
+    assert (
+        err
+        == "robustcs: --ir-metadata is no longer an option; write ir_metadata under [retrieval] in robustcs.toml\n"
+    )
 
 
 def test_a_renamed_option_names_a_key_of_the_project_file() -> None:
-    moved = [new.split(" under ") for names in RENAMED.values() for new in names.values() if " under [" in new]
+    moved = [
+        new.split(" under ")
+        for names in RENAMED.values()
+        for new in names.values()
+        if " under [" in new
+    ]
     known = {field.name for field in fields(RetrievalSettings)}
-    assert moved and all(key in (known if table == "[retrieval]" else settings_of(table.strip("[]"))) for key, table in moved)
+    assert moved and all(
+        key in (known if table == "[retrieval]" else settings_of(table.strip("[]")))
+        for key, table in moved
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -117,11 +157,16 @@ def test_a_page_shows_examples_first_and_options_in_groups(in_demo: Command, nam
     assert examples.startswith(f"  Examples:\n    robustcs {name}")
     assert max(map(len, out.splitlines())) <= 80
     titles = re.findall(r"^(\S.*):$", out.partition("\nSettings (--set")[0], re.MULTILINE)
-    assert titles == [title for title in ("Options", *GROUPS) if title in titles] and titles[-1] == "Running"
+    assert (
+        titles == [title for title in ("Options", *GROUPS) if title in titles]
+        and titles[-1] == "Running"
+    )
     listed = re.findall(r"^  (-\S+)", out[out.index(f"\n{titles[0]}:\n") :], re.MULTILINE)
     assert len(listed) == len(set(listed)) == len(options_of(name)) + 1  # and --help
     for example in examples.split("\n    robustcs ")[1:]:
-        used = set(re.findall(r"(?<= )--[a-z-]+", re.sub("'[^']*'", "", example)))  # not those of a program in quotes
+        used = set(
+            re.findall(r"(?<= )--[a-z-]+", re.sub("'[^']*'", "", example))
+        )  # not those of a program in quotes
         assert used <= {word for one in options_of(example.split()[0]) for word in one.opts}
 
 
@@ -132,7 +177,9 @@ def test_the_list_of_commands(in_demo: Command) -> None:
     for study in STUDIES:
         section = out.partition(f"\n{study.theme}\n")[2].partition("\n\n")[0]
         assert f"  {study.name} " in section
-    assert re.findall(r"^  ([a-z-]+) +[A-Z]", out.partition(THEMES[0])[2], re.MULTILINE) == list(COMMANDS)
+    assert re.findall(r"^  ([a-z-]+) +[A-Z]", out.partition(THEMES[0])[2], re.MULTILINE) == list(
+        COMMANDS
+    )
     assert "Exit codes: 0 done, 1 a gate failed" in out
 
 

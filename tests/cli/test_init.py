@@ -34,7 +34,10 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     assert checked["notes"][0] == "stem_raw_2 misses 1 turn: 4_4"
     confirm = "to confirm one, delete its mark; to confirm all, run robustcs check --accept"
     assert checked["notes"][1:] == [f"Roles by file name: {BY_NAME}; {confirm}"]
-    assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == ["samples", "compare"]
+    assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == [
+        "samples",
+        "compare",
+    ]
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"
     assert [entry["path"] for entry in result["inputs"]] == [
@@ -57,28 +60,39 @@ def test_the_config_explains_itself(in_copy: Command, tmp_path: Path) -> None:
     assert max(map(len, text.splitlines())) <= 120 and len(text.splitlines()) < 120
 
 
-def test_explain_says_what_became_of_every_file_and_writes_nothing(in_copy: Command, tmp_path: Path) -> None:
+def test_explain_says_what_became_of_every_file_and_writes_nothing(
+    in_copy: Command, tmp_path: Path
+) -> None:
     before = sorted(tmp_path.rglob("*"))
     taken, left = in_copy("init --why").out.split("\n\n")
     assert (
         taken.startswith("Used\n")
-        and "  runs/stem_qr.trec\n    [formulations.qr] run, by its name; [components] qr/stem, by its name\n" in taken
+        and "  runs/stem_qr.trec\n    [formulations.qr] run, by its name; [components] qr/stem, by its name\n"
+        in taken
     )
     assert left.startswith("Ignored\n")
-    assert "  grades.txt\n    other judgments of the turns in qrels.txt; add it to new_judgments, or with" in left
+    assert (
+        "  grades.txt\n    other judgments of the turns in qrels.txt; add it to new_judgments, or with"
+        in left
+    )
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_an_existing_config_is_left_alone(in_copy: Command, tmp_path: Path) -> None:
     before = (tmp_path / "demo" / "robustcs.toml").read_bytes()
-    assert in_copy("init", code=2).err == "robustcs: robustcs.toml exists already; edit it, or move it first\n"
+    assert (
+        in_copy("init", code=2).err
+        == "robustcs: robustcs.toml exists already; edit it, or move it first\n"
+    )
     assert (tmp_path / "demo" / "robustcs.toml").read_bytes() == before
 
 
 def linked(source: Path, target: Path) -> Path:
     """A folder with links to all files of another, whose bytes nobody copies; of DL 2021's forty runs to eight."""
     for path in source.rglob("*"):
-        if path.is_file() and (source.name != "dl2021" or path.name.startswith(("qrels", "p_f", "p_t", "uog"))):
+        if path.is_file() and (
+            source.name != "dl2021" or path.name.startswith(("qrels", "p_f", "p_t", "uog"))
+        ):
             place = target / path.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(path)
@@ -126,7 +140,9 @@ def test_folders_of_public_data(
     monkeypatch.chdir(linked(shared_data / name, tmp_path / "here"))
     assert run(["init"]) == 0
     made = tomllib.loads(Path("robustcs.toml").read_text())
-    assert {key: part["run"] for key, part in made.get("formulations", {}).items() if "run" in part} == runs
+    assert {
+        key: part["run"] for key, part in made.get("formulations", {}).items() if "run" in part
+    } == runs
     if name in ("cast2019", "cast2020", "cast2021"):
         assert made["policy"] == {"relevance_level": 2}
     capfd.readouterr()
@@ -156,7 +172,9 @@ def test_pipes_sockets_and_endless_brackets_in_the_folder(
     Path("raw.trec").symlink_to("qrels.fifo")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind("human.trec")
-        for number, opening in enumerate(("[", '{"a":', '[{"turn":[', '[{"utterance":[', '{"id":"1_1","text":[')):
+        for number, opening in enumerate(
+            ("[", '{"a":', '[{"turn":[', '[{"utterance":[', '{"id":"1_1","text":[')
+        ):
             Path(f"deep{number}.json").write_text(opening * 100_000)
             Path(f"line{number}.jsonl").write_text(f"{opening * 20_000}\n" * 2)
         Path("qrels.txt").write_text("1_1 0 d1 2\n1_2 0 d1 0\n")
@@ -167,10 +185,14 @@ def test_pipes_sockets_and_endless_brackets_in_the_folder(
     assert "formulations" not in config
 
 
-def test_human_texts_of_all_judged_turns_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_human_texts_of_all_judged_turns_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("qrels.txt").write_text("1_1 0 d1 2\n1_2 0 d1 1\n")
-    line = '{"topic_number": 1, "query_number": 2, "input": ["a", "b"], "target": "c", "output": "d"}'
+    line = (
+        '{"topic_number": 1, "query_number": 2, "input": ["a", "b"], "target": "c", "output": "d"}'
+    )
     Path("rewrites_t5.jsonl").write_text(line + "\n")
     Path("human.tsv").write_text("1_1\ta\n1_2\tc\n")
     Path("other_human.tsv").write_text("".join(f"9_{turn}\ttext\n" for turn in range(50)))
@@ -190,7 +212,10 @@ def test_the_encoding_of_a_file_is_a_reason(
     assert run(["init", "--why"]) == 0
     out = capfd.readouterr().out
     assert "bm25.csv\n    cannot be read: the file is UTF-16; save it as UTF-8" in out
-    assert "human.tsv\n    cannot be read: lines end in carriage returns only; save it with LF or CRLF line ends" in out
+    assert (
+        "human.tsv\n    cannot be read: lines end in carriage returns only; save it with LF or CRLF line ends"
+        in out
+    )
 
 
 def test_spreadsheets_with_semicolons_are_found(
@@ -204,7 +229,8 @@ def test_spreadsheets_with_semicolons_are_found(
     rows = [f"{turn}_1;d{place};{place},5\n" for turn in range(9) for place in range(3)]
     Path("bm25.csv").write_text("query_id;doc_id;score\n" + "".join(rows), "utf-8-sig")
     Path("judged.csv").write_text(
-        "query_id;doc_id;relevance\n" + "".join(f"{turn}_1;d{turn % 2};{turn % 2}\n" for turn in range(9))
+        "query_id;doc_id;relevance\n"
+        + "".join(f"{turn}_1;d{turn % 2};{turn % 2}\n" for turn in range(9))
     )
     assert run(["init"]) == 0
     project = tomllib.loads(Path("robustcs.toml").read_text())
@@ -220,7 +246,9 @@ def test_broken_files_of_every_kind_stop_nothing(
     for name, text in FILES.items():
         Path(name).write_text(text)
         for number, break_it in enumerate(BROKEN.values()):
-            Path(f"{Path(name).stem}_{number}{Path(name).suffix}").write_bytes(break_it(text.encode()))
+            Path(f"{Path(name).stem}_{number}{Path(name).suffix}").write_bytes(
+                break_it(text.encode())
+            )
     assert run(["init"]) == 0
     assert run(["check", "--format", "json"]) in (0, 3)
     out, err = capfd.readouterr()

@@ -34,7 +34,9 @@ def test_the_table_fits_80_columns_and_ends_with_the_policy(in_demo: Command, na
 
 
 @pytest.mark.parametrize("columns", ["60", "120"])
-def test_columns_sets_the_width(in_demo: Command, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+def test_columns_sets_the_width(
+    in_demo: Command, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     widest = max(map(cell_len, in_demo("breakdown --show 001").out.splitlines()))
     assert int(columns) - 30 < widest <= int(columns)
@@ -47,7 +49,10 @@ def test_a_width_that_is_none_is_80(in_demo: Command, monkeypatch: pytest.Monkey
         assert in_demo("testsets").out == expected
 
 
-@pytest.mark.parametrize("name", ["sweep", *(pytest.param(one, marks=pytest.mark.long) for one in ("check", "breakdown"))])
+@pytest.mark.parametrize(
+    "name",
+    ["sweep", *(pytest.param(one, marks=pytest.mark.long) for one in ("check", "breakdown"))],
+)
 def test_json_is_strict_and_its_tables_are_csv(in_demo: Command, name: str) -> None:
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
@@ -62,7 +67,10 @@ def test_json_is_strict_and_its_tables_are_csv(in_demo: Command, name: str) -> N
         assert text.count("\n") == len(rows) + 1
 
 
-@pytest.mark.parametrize("name", ["sweep", *(pytest.param(one, marks=pytest.mark.long) for one in ("check", "breakdown"))])
+@pytest.mark.parametrize(
+    "name",
+    ["sweep", *(pytest.param(one, marks=pytest.mark.long) for one in ("check", "breakdown"))],
+)
 def test_every_table_can_be_asked_for_alone(in_demo: Command, name: str) -> None:
     tables = json.loads(in_demo(f"{COMMANDS[name]} --format json").out)["tables"]
     whole = in_demo(COMMANDS[name].replace(" --show 001", "")).out.splitlines()
@@ -76,19 +84,33 @@ def test_every_table_can_be_asked_for_alone(in_demo: Command, name: str) -> None
             "turns", "overview", "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of", "slices",
             "found_slices",
         )  # fmt: skip
-        if tables[table] and table not in others and not (name == "sweep" and table in ("bins", "areas", "causes")):
+        if (
+            tables[table]
+            and table not in others
+            and not (name == "sweep" and table in ("bins", "areas", "causes"))
+        ):
             assert set(out.splitlines()) <= set(whole)
 
 
 def test_a_table_without_a_presentation_is_shown_as_it_is(in_demo: Command) -> None:
-    markdown = in_demo("breakdown --table turns --metric ndcg_cut_3 --threshold 0.5 --format markdown").out
+    markdown = in_demo(
+        "breakdown --table turns --metric ndcg_cut_3 --threshold 0.5 --format markdown"
+    ).out
     assert markdown.count("\n| QR | ") == 70
-    assert "| Original | QR | Human | Bin | Cause | unchanged | Original text | QR text | Human text |" in markdown
-    assert "| QR | 2_6 | NDCG@3 | ≥ 0.5 | 0.6788 | 0.0000 | 0.0000 | 100 | qa | no | Can they make" in markdown
+    assert (
+        "| Original | QR | Human | Bin | Cause | unchanged | Original text | QR text | Human text |"
+        in markdown
+    )
+    assert (
+        "| QR | 2_6 | NDCG@3 | ≥ 0.5 | 0.6788 | 0.0000 | 0.0000 | 100 | qa | no | Can they make"
+        in markdown
+    )
 
 
 def test_the_format_wins_over_the_suffix(in_demo: Command, tmp_path: Path) -> None:
-    in_demo(f"breakdown --format json --output {tmp_path / 'out.txt'} --output {tmp_path / 'out.dat'}")
+    in_demo(
+        f"breakdown --format json --output {tmp_path / 'out.txt'} --output {tmp_path / 'out.dat'}"
+    )
     assert json.loads((tmp_path / "out.txt").read_text())["command"] == "breakdown"
     assert (tmp_path / "out.dat").read_bytes() == (tmp_path / "out.txt").read_bytes()
 
@@ -111,7 +133,9 @@ def test_latex_compiles(in_demo: Command, tmp_path: Path) -> None:
     packages = {
         name
         for number in range(len(COMMANDS))
-        for names in re.findall(r"^% needs \\usepackage\{(.*)\}", (tmp_path / f"part{number}.tex").read_text(), re.M)
+        for names in re.findall(
+            r"^% needs \\usepackage\{(.*)\}", (tmp_path / f"part{number}.tex").read_text(), re.M
+        )
         for name in names.split(",")
     }
     (tmp_path / "all.tex").write_text(
@@ -123,18 +147,31 @@ def test_latex_compiles(in_demo: Command, tmp_path: Path) -> None:
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"], cwd=tmp_path, capture_output=True, text=True
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
-    overfull = [float(size) for size in re.findall(r"Overfull \\hbox \(([0-9.]+)pt too wide\)", done.stdout)]
+    overfull = [
+        float(size) for size in re.findall(r"Overfull \\hbox \(([0-9.]+)pt too wide\)", done.stdout)
+    ]
     assert max(overfull, default=0) < 5
 
 
 def test_a_table_alone_comes_without_what_stands_around_it(in_demo: Command) -> None:
     whole = in_demo("compare robustcs.toml plain.toml --metric ndcg_cut_3").out
     alone = in_demo("compare robustcs.toml plain.toml --metric ndcg_cut_3 --table inputs").out
-    for text in ("Turns that crossed a threshold", "No conclusion about", "p ≤ 0.05, adjusted by max-T", "Why scores changed"):
+    for text in (
+        "Turns that crossed a threshold",
+        "No conclusion about",
+        "p ≤ 0.05, adjusted by max-T",
+        "Why scores changed",
+    ):
         assert text in whole and text not in alone
     assert "Inputs that changed" in alone and alone.rstrip().endswith("(binary measures)")
 
 
 def test_turns_that_were_asked_for_stand_beside_a_table(in_demo: Command) -> None:
-    out = in_demo("breakdown --show 001 --metric ndcg_cut_3 --threshold 0.5 --table attribution").out
-    assert "What causes the errors?" in out and "turns in bin 001" in out and "Turns per bin" not in out
+    out = in_demo(
+        "breakdown --show 001 --metric ndcg_cut_3 --threshold 0.5 --table attribution"
+    ).out
+    assert (
+        "What causes the errors?" in out
+        and "turns in bin 001" in out
+        and "Turns per bin" not in out
+    )

@@ -26,7 +26,9 @@ ENVIRONMENT = {**os.environ, "ROBUSTCS": f"{sys.executable} {ROOT / 'cli.py'}", 
 @cache
 def bash(folder: Path, command: str) -> Any:
     """The JSON that ``command`` prints, without the names of its inputs; ``$ROBUSTCS`` is the program."""
-    done = subprocess.run(["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return _nameless(done.stdout)
 
@@ -56,7 +58,9 @@ def folder(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     turns = [(f"{topic['number']}_{turn['number']}", turn) for topic in json.loads((folder / "topics.json").read_text())
              for turn in topic["turn"]]  # fmt: skip
     for name, field in (("raw", "raw_utterance"), ("manual", "manual_rewritten_utterance")):
-        (folder / f"{name}.tsv").write_text("".join(f"{turn}\t{entry[field]}\n" for turn, entry in turns))
+        (folder / f"{name}.tsv").write_text(
+            "".join(f"{turn}\t{entry[field]}\n" for turn, entry in turns)
+        )
     return folder
 
 
@@ -76,7 +80,9 @@ def test_breakdown(folder: Path, piped: str, plain: str) -> None:
     assert bash(folder, f"$ROBUSTCS {command} {piped}") == from_files(folder, f"{command} {plain}")
 
 
-@pytest.mark.parametrize("compress", ["gzip", *(pytest.param(one, marks=pytest.mark.long) for one in ("bzip2", "xz"))])
+@pytest.mark.parametrize(
+    "compress", ["gzip", *(pytest.param(one, marks=pytest.mark.long) for one in ("bzip2", "xz"))]
+)
 def test_compressed_pipes(demo: Path, compress: str) -> None:
     if shutil.which(compress) is None:
         pytest.skip(f"this machine has no {compress}")
@@ -91,11 +97,18 @@ def test_compressed_pipes(demo: Path, compress: str) -> None:
 def test_scores(tmp_path: Path) -> None:
     roles = ("original", "qr", "human")
     for number, role in enumerate(roles):
-        lines = [f"P_1\t{topic}_{turn}\t{(topic * turn + number) % 3 / 2}\n" for topic in range(9) for turn in range(9)]
+        lines = [
+            f"P_1\t{topic}_{turn}\t{(topic * turn + number) % 3 / 2}\n"
+            for topic in range(9)
+            for turn in range(9)
+        ]
         (tmp_path / role).write_text("".join(lines))
     command, forms = "breakdown --format json", ("<(cat %s)", "%s")
     piped, files = (" ".join(f"--scores {role}={form % role}" for role in roles) for form in forms)
-    given, plain = bash(tmp_path, f"$ROBUSTCS {command} {piped}"), from_files(tmp_path, f"{command} {files}")
+    given, plain = (
+        bash(tmp_path, f"$ROBUSTCS {command} {piped}"),
+        from_files(tmp_path, f"{command} {files}"),
+    )
     assert given == plain
     assert given["policy"]["turns"] == 81
 
@@ -107,7 +120,12 @@ def test_a_project_file_and_new_judgments(demo: Path, tmp_path: Path) -> None:
     runs = " ".join(f"--run {name}={demo}/runs/{name}.trec" for name in ("plain_qr", "plain_human"))
     (tmp_path / "small.toml").write_text(config.partition("[formulations")[0])
     command = f"augment --format json {runs}"
-    given = bash(tmp_path, f"$ROBUSTCS {command} --config <(cat small.toml) --new-judgments <(cat {demo}/new_judgments.txt)")
-    plain = from_files(tmp_path, f"{command} --config small.toml --new-judgments {demo}/new_judgments.txt")
+    given = bash(
+        tmp_path,
+        f"$ROBUSTCS {command} --config <(cat small.toml) --new-judgments <(cat {demo}/new_judgments.txt)",
+    )
+    plain = from_files(
+        tmp_path, f"{command} --config small.toml --new-judgments {demo}/new_judgments.txt"
+    )
     assert given["tables"]["measures"] == plain["tables"]["measures"]
     assert given["tables"]["ranking"] == plain["tables"]["ranking"]

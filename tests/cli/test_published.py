@@ -30,7 +30,9 @@ def rows(result: dict[str, Any], table: str, cut: tuple[str, str]) -> list[dict[
     return [row for row in result["tables"][table] if (row["metric"], row["threshold"]) == cut]
 
 
-def test_table_1(shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_table_1(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(shared_data / "cast2019" / "qrqa")
     result = answer(QRQA, capfd)
     for cut, counts in TABLE_1.items():
@@ -50,12 +52,17 @@ def test_shares_that_the_original_answers_alone(
     cuts = {"P_1": ["=1"], "ndcg_cut_3": [">0", ">=0.5", "=1"]}
     for metric, shares in expected.items():
         for threshold, (all_turns, rewritten) in zip(cuts[metric], shares, strict=True):
-            found = {row["turns"]: row["share"] for row in rows(result, "answerable", (metric, threshold))}
+            found = {
+                row["turns"]: row["share"]
+                for row in rows(result, "answerable", (metric, threshold))
+            }
             assert found["all"] == pytest.approx(all_turns, abs=0.006)
             assert found["rewritten"] == pytest.approx(rewritten, abs=0.006)
 
 
-def test_the_table_as_printed(shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_table_as_printed(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(shared_data / "cast2019" / "qrqa")
     assert run([*QRQA, "--table", "bins"]) == 0
     lines = [line.split() for line in capfd.readouterr().out.splitlines()]
@@ -64,7 +71,9 @@ def test_the_table_as_printed(shared_data: Path, monkeypatch: pytest.MonkeyPatch
     assert counts == [list(row) for row in zip(*TABLE_1.values(), strict=True)]
 
 
-def test_runs_and_qrels(shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_runs_and_qrels(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(shared_data / "cast2019")
     command = [
         "breakdown", "--qrels", "qrels.txt.gz", "--original", "runs/bert_base_raw.trec.gz", "--qr",
@@ -93,7 +102,9 @@ def test_texts_of_the_rewriters_jsonl(
     assert turns["31_2"]["original_text"] == "Is it treatable?"
     assert turns["31_2"]["human_text"] == "Is throat cancer treatable?"
     # the rewriter leaves out the first turn of every conversation
-    assert {turn for turn, row in turns.items() if row["qr_text"] is None} == {t for t in turns if t.endswith("_1")}
+    assert {turn for turn, row in turns.items() if row["qr_text"] is None} == {
+        t for t in turns if t.endswith("_1")
+    }
 
 
 def test_the_sweep_has_the_published_counts(
@@ -115,8 +126,15 @@ def test_a_judged_turn_that_the_runs_lack(
          "--human", "runs/bert_manual.trec.gz", "--rewrites", "human=rewrites/Human.tsv"], capfd
     )  # fmt: skip
     assert result["policy"]["missing_turns"] == 1
-    assert "Original (1 turn: 105_9), QR (1 turn: 105_9), Human (1 turn: 105_9): missing turns" in result["notes"]
+    assert (
+        "Original (1 turn: 105_9), QR (1 turn: 105_9), Human (1 turn: 105_9): missing turns"
+        in result["notes"]
+    )
     runs = {row["system"]: row for row in result["tables"]["runs"]}
     assert {(row["turns"], row["missing"], row["extra"]) for row in runs.values()} == {(207, 1, 8)}
     unjudged = {name: (1 - row["judged_3"]) * 3 * row["turns"] for name, row in runs.items()}
-    assert unjudged == {"original": pytest.approx(238), "qr": pytest.approx(36), "human": pytest.approx(17)}
+    assert unjudged == {
+        "original": pytest.approx(238),
+        "qr": pytest.approx(36),
+        "human": pytest.approx(17),
+    }

@@ -31,7 +31,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-COMMAND = ["breakdown", "--qrels", "qrels", "--original", "o", "--qr", "q", "--human", "h", "--rewrites", "human=t"]
+COMMAND = [
+    "breakdown",
+    "--qrels",
+    "qrels",
+    "--original",
+    "o",
+    "--qr",
+    "q",
+    "--human",
+    "h",
+    "--rewrites",
+    "human=t",
+]
 
 
 def on_terminal(*arguments: str) -> bytes:
@@ -69,7 +81,16 @@ def test_names_in_messages(folder: Path, capfd: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.parametrize(
     ("given", "used"),
-    [("9" * 5000, None), ("²", None), ("wide", None), ("0", None), ("-5", None), ("120", "120"), ("٣", None), ("", None)],
+    [
+        ("9" * 5000, None),
+        ("²", None),
+        ("wide", None),
+        ("0", None),
+        ("-5", None),
+        ("120", "120"),
+        ("٣", None),
+        ("", None),
+    ],
 )
 def test_widths_from_outside(monkeypatch: pytest.MonkeyPatch, given: str, used: str | None) -> None:
     for name in ("COLUMNS", "LINES"):
@@ -85,7 +106,12 @@ def test_a_width_of_5000_digits(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("option", ["--top", "--depth", "--relevance-level"])
-def test_a_number_beyond_all_ranks(folder: Path, capfd: pytest.CaptureFixture[str], option: str) -> None:
+def test_a_number_beyond_all_ranks(
+    folder: Path, capfd: pytest.CaptureFixture[str], option: str
+) -> None:
     assert run(["judge" if option == "--top" else "breakdown", option, "9" * 20]) == 2
     last = capfd.readouterr().err.splitlines()[-1]
-    assert last == f"Error: Invalid value for '{option}': {'9' * 20} is not in the range 1<=x<=2147483647."
+    assert (
+        last
+        == f"Error: Invalid value for '{option}': {'9' * 20} is not in the range 1<=x<=2147483647."
+    )

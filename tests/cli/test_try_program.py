@@ -26,7 +26,9 @@ def tried(in_demo: Command, folder: Path, body: str, code: int = 3, options: str
 
 
 @pytest.mark.parametrize(("code", "kind"), [(LEXICAL, "judge"), (PARAPHRASER, "paraphrase")])
-def test_the_programs_of_the_docs_work(in_demo: Command, tmp_path: Path, code: str, kind: str) -> None:
+def test_the_programs_of_the_docs_work(
+    in_demo: Command, tmp_path: Path, code: str, kind: str
+) -> None:
     lines = tried(in_demo, tmp_path, code, 0, f"--for {kind}")
     assert lines == [f"3 requests of {kind}: 3 usable answers", "The program works."]
 
@@ -39,10 +41,19 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-def test_the_requests_are_those_of_the_protocol(in_demo: Command, tmp_path: Path, kind: str) -> None:
-    tried(in_demo, tmp_path, f"open({str(tmp_path / 'log')!r}, 'w').write(json.dumps(list(lines)))", options=f"--for {kind}")
+def test_the_requests_are_those_of_the_protocol(
+    in_demo: Command, tmp_path: Path, kind: str
+) -> None:
+    tried(
+        in_demo,
+        tmp_path,
+        f"open({str(tmp_path / 'log')!r}, 'w').write(json.dumps(list(lines)))",
+        options=f"--for {kind}",
+    )
     requests = json.loads((tmp_path / "log").read_text())
-    assert [set(one) for one in requests] == [FIELDS[kind]] * 3 and [one["id"] for one in requests] == ["0", "1", "2"]
+    assert [set(one) for one in requests] == [FIELDS[kind]] * 3 and [
+        one["id"] for one in requests
+    ] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +77,9 @@ def test_the_requests_are_those_of_the_protocol(in_demo: Command, tmp_path: Path
         ("for r in lines: say(id=r['id'], grade=1)\nsys.exit(2)", ["it exited with status 2"]),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told(in_demo: Command, tmp_path: Path, body: str, said: list[str]) -> None:
+def test_what_is_wrong_is_told(
+    in_demo: Command, tmp_path: Path, body: str, said: list[str]
+) -> None:
     first, second, *remarks = tried(in_demo, tmp_path, body, options="--set timeout=1")
     assert first.startswith("3 requests of judge: ") and second == "The program does not work:"
     for one in said:
@@ -85,12 +98,15 @@ def test_what_is_passed_over_is_told(in_demo: Command, tmp_path: Path) -> None:
 def test_a_slow_program(in_demo: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("robustcs.cli.try_program._SLOW", 0.2)
     lines = tried(in_demo, tmp_path, "for r in lines: time.sleep(0.5); say(id=r['id'], grade=1)", 0)
-    assert lines[1] == "The program works, but:" and re.fullmatch(r"- it is slow: [1-9]\d* s per request", lines[2])
+    assert lines[1] == "The program works, but:" and re.fullmatch(
+        r"- it is slow: [1-9]\d* s per request", lines[2]
+    )
 
 
 def test_what_cannot_be_started(in_demo: Command) -> None:
     out = in_demo("try-program no-such-program", code=3).out
     assert (
-        out == "The program does not work:\n- no-such-program: cannot be started (No such file or directory); check its name\n"
+        out
+        == "The program does not work:\n- no-such-program: cannot be started (No such file or directory); check its name\n"
     )
     assert "No closing quotation" in in_demo('try-program "\'"', code=2).err

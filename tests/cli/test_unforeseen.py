@@ -46,10 +46,16 @@ def test_the_traceback_when_asked(broken: Path, capfd: pytest.CaptureFixture[str
 def test_a_long_message_is_cut(broken: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["break", "--with", "x" * 10_000]) == 70
     err = capfd.readouterr().err
-    assert err.count("\n") == 1 and len(err) < 500 and "x" * 10_000 in next(broken.iterdir()).read_text("utf-8")
+    assert (
+        err.count("\n") == 1
+        and len(err) < 500
+        and "x" * 10_000 in next(broken.iterdir()).read_text("utf-8")
+    )
 
 
-def test_without_room_for_the_file(broken: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_room_for_the_file(
+    broken: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(**_: str) -> None:
         raise OSError(28, "No space left on device")
 

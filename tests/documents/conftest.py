@@ -10,7 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robustcs.documents.document import Block, Card, Cards, Column, Document, Figure, Fold, Heading, Paragraph, Picture, Table
+from robustcs.documents.document import (
+    Block,
+    Card,
+    Cards,
+    Column,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Paragraph,
+    Picture,
+    Table,
+)
 from robustcs.documents.drawing import Drawing
 from robustcs.studies.sweep.figure import STACK, SweepPanel, sweep_figure
 
@@ -37,7 +49,12 @@ def panel(title: str, turns: int = 173) -> SweepPanel:
     thresholds = np.round(np.arange(51) * 0.02, 2)
     falling = 1 - thresholds
     shares = {name: np.zeros(51) for name in STACK}
-    shares |= {"111": 0.45 * falling**2, "011": 0.3 * falling, "001": 0.12 * falling, "101": 0.02 * falling}
+    shares |= {
+        "111": 0.45 * falling**2,
+        "011": 0.3 * falling,
+        "001": 0.12 * falling,
+        "101": 0.02 * falling,
+    }
     shares |= {"100": np.full(51, 0.02), "010": np.full(51, 0.02), "110": np.full(51, 0.01)}
     shares["000"] = 1 - sum(shares.values())
     return SweepPanel(title, thresholds, shares, turns)
@@ -64,7 +81,11 @@ def hostile_document() -> Document:
     blocks: list[object] = []
     for number, text in enumerate(HOSTILE):
         short = text[:300]
-        columns = (Column("turn", "left"), Column(short[:40], "left", short[:20]), Column("score", "right", short[:20]))
+        columns = (
+            Column("turn", "left"),
+            Column(short[:40], "left", short[:20]),
+            Column("score", "right", short[:20]),
+        )
         rows = ((short[:12], text, "0.45"), ("31_4", short, "−1.50"))
         blocks += [
             Heading(short, 1 + number % 2),
@@ -74,7 +95,9 @@ def hostile_document() -> Document:
         ]
     for text in HOSTILE[:6]:
         blocks.append(Figure(text, text, text, lambda text=text: sweep_figure([panel(text)])))
-    return Document(HOSTILE[0], tuple(blocks), HOSTILE[1], HOSTILE, tuple(zip(HOSTILE, HOSTILE, strict=True)))
+    return Document(
+        HOSTILE[0], tuple(blocks), HOSTILE[1], HOSTILE, tuple(zip(HOSTILE, HOSTILE, strict=True))
+    )
 
 
 def every_block(document: Document) -> Iterator[Block | Picture]:
@@ -97,7 +120,9 @@ def plain_document() -> Document:
     turns = tuple(
         (
             f"{31 + number // 9}_{1 + number % 9}",
-            "Is it treatable?" if number % 2 else "What about the physician's assistant that works there now?",
+            "Is it treatable?"
+            if number % 2
+            else "What about the physician's assistant that works there now?",
             "Is throat cancer treatable when it is found in time, and by whom?",
             f"{(number * 37 % 100) / 100:.2f}",
             f"{(number * 53 % 100) / 100:.2f}",
@@ -116,7 +141,10 @@ def plain_document() -> Document:
     card = Card(
         "31_4 · ××✓ at NDCG@3 ≥ 0.5",
         (
-            ("Conversation", "What is throat cancer?\nIs it treatable?\nTell me about lung cancer."),
+            (
+                "Conversation",
+                "What is throat cancer?\nIs it treatable?\nTell me about lung cancer.",
+            ),
             ("Original", "What are its symptoms?"),
             ("QR", "What are throat cancer's symptoms?"),
             ("Human", "What are lung cancer's symptoms?"),
@@ -135,15 +163,29 @@ def plain_document() -> Document:
             Heading("Does the rewriter or the ranker cause the errors?"),
             breakdown_table(),
             Heading("At every threshold", 2),
-            Figure("sweep", "Shares of the eight bins over the threshold.", "Stacked areas, falling.", three),
-            Figure("one", "The same, one measure.", "Stacked areas.", lambda: sweep_figure([panel("NDCG@3")])),
+            Figure(
+                "sweep",
+                "Shares of the eight bins over the threshold.",
+                "Stacked areas, falling.",
+                three,
+            ),
+            Figure(
+                "one",
+                "The same, one measure.",
+                "Stacked areas.",
+                lambda: sweep_figure([panel("NDCG@3")]),
+            ),
             Heading("Which turns should I read?"),
             Table("turns", "Turns with their scores", columns, turns, "Sorted by turn."),
             Cards("cards", "Rewriter errors to read", (card,) * 5),
         ),
         "173 turns · missing turns score 0 (1) · ties by docid descending · scores as float32 · relevant ≥ 2 (binary measures)",
         ("105_9 is missing from the run auto.",),
-        (("command", "robustcs report"), ("robustcs", "0.1"), ("raw.run", "sha256 " + "9f86d081884c7d65" * 4)),
+        (
+            ("command", "robustcs report"),
+            ("robustcs", "0.1"),
+            ("raw.run", "sha256 " + "9f86d081884c7d65" * 4),
+        ),
     )
 
 
@@ -162,5 +204,7 @@ def pdf_words(pdf: bytes, folder: Path) -> str:
     if not shutil.which("pdftotext"):
         pytest.skip("pdftotext (poppler-utils) is not on this machine")
     (folder / "x.pdf").write_bytes(pdf)
-    text = subprocess.run(["pdftotext", "-layout", "x.pdf", "-"], cwd=folder, capture_output=True, check=True).stdout
+    text = subprocess.run(
+        ["pdftotext", "-layout", "x.pdf", "-"], cwd=folder, capture_output=True, check=True
+    ).stdout
     return text.decode()

@@ -22,15 +22,23 @@ def write_hostile_project(folder: Path) -> Path:
             for rank in range(4)
         ]
         (folder / f"{role}.run").write_text("\n".join(rows) + "\n", encoding="utf-8")
-        reversed_or_not = {turn: text if role != "qr" else text[::-1] for turn, text in texts.items()}
+        reversed_or_not = {
+            turn: text if role != "qr" else text[::-1] for turn, text in texts.items()
+        }
         with (folder / f"{role}.jsonl").open("w", encoding="utf-8") as file:
             for turn, text in reversed_or_not.items():
                 file.write(json.dumps({"id": turn, "query": text}) + "\n")
         key = role if role != "qr" else 'qr:"><img src=x onerror=touched=1>'
-        lines += [f"[formulations.{json.dumps(key)}]", f'run = "{role}.run"', f'rewrites = "{role}.jsonl:query"']
+        lines += [
+            f"[formulations.{json.dumps(key)}]",
+            f'run = "{role}.run"',
+            f'rewrites = "{role}.jsonl:query"',
+        ]
     lines += ["[runs]", f'{json.dumps("</script><script>touched=1</script>")} = "human.run"']
     judged = [f"{turn} 0 {documents[number]} {number % 4}" for number, turn in enumerate(ids)]
-    judged.append(f"{ids[0]} 0 {documents[3]} 0")  # that every run has: one without any would be refused
+    judged.append(
+        f"{ids[0]} 0 {documents[3]} 0"
+    )  # that every run has: one without any would be refused
     (folder / "qrels.txt").write_text("\n".join(judged) + "\n", encoding="utf-8")
     (folder / "judge.txt").write_text("".join(f"{line[:-1]}{(place * 3) % 4}\n" for place, line in enumerate(judged)),
                                       encoding="utf-8")  # fmt: skip
@@ -47,10 +55,21 @@ def write_hostile_project(folder: Path) -> Path:
 def _people(folder: Path, ids: list[str], documents: list[str]) -> list[str]:
     """Clarifying questions, annotations and crowd judgments; returns their tables of the project file."""
     first, second = "</script><script>touched=1</script>", r"\input{x} #panic() $y$"
-    rows = [{"criterion": text, "first": first, "second": second, "winner": first} for text in map(clean, HOSTILE) if text]
+    rows = [
+        {"criterion": text, "first": first, "second": second, "winner": first}
+        for text in map(clean, HOSTILE)
+        if text
+    ]
     _write_lines(folder / "preferences.jsonl", rows)
     marked = [
-        {"turn": turn, "passage": document, "worker": worker, "query": text, "text": text, "snippets": [[0, min(len(text), 9)]]}
+        {
+            "turn": turn,
+            "passage": document,
+            "worker": worker,
+            "query": text,
+            "text": text,
+            "snippets": [[0, min(len(text), 9)]],
+        }
         for turn, document, text in zip(ids, documents, map(clean, HOSTILE), strict=True)
         for worker in (first, second)
     ]
@@ -62,10 +81,14 @@ def _people(folder: Path, ids: list[str], documents: list[str]) -> list[str]:
         for grade, worker in enumerate((first, second, "w"))
     ]
     _write_lines(folder / "grades.jsonl", graded)
-    (folder / "bank.json").write_text(json.dumps(dict(zip(documents, map(clean, HOSTILE), strict=True))), encoding="utf-8")
+    (folder / "bank.json").write_text(
+        json.dumps(dict(zip(documents, map(clean, HOSTILE), strict=True))), encoding="utf-8"
+    )
     turns = [{"turn_id": turn, "questions": [{"question": clean(text), "score": 1}, {"question": f"{text}?", "score": 0.5}]}
              for turn, text in zip(ids, map(clean, HOSTILE), strict=True) if text.strip()]  # fmt: skip
-    (folder / "mixed.json").write_text(json.dumps({"run_name": first, "turns": turns}), encoding="utf-8")
+    (folder / "mixed.json").write_text(
+        json.dumps({"run_name": first, "turns": turns}), encoding="utf-8"
+    )
     return [
         "[clariq]", 'preferences = "preferences.jsonl"', "[agreement]", 'snippets = "snippets.jsonl"',
         'ratings = "grades.jsonl"', "[crowd]", 'grades = "grades.jsonl"', 'bank = "bank.json"', "[crowd.runs]",
@@ -79,7 +102,11 @@ def _write_lines(path: Path, rows: list[dict[str, object]]) -> None:
 
 def _word(text: str) -> str:
     """``text`` as a column of a run can hold it: without white space and the bytes of binary files."""
-    return "".join(char for char in clean(text) if not char.isspace() and (char.isprintable() or ord(char) > 0x2000))
+    return "".join(
+        char
+        for char in clean(text)
+        if not char.isspace() and (char.isprintable() or ord(char) > 0x2000)
+    )
 
 
 def clean(text: str) -> str:

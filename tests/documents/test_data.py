@@ -42,7 +42,9 @@ def read(text: str) -> Any:
 def test_json_is_the_contract() -> None:
     policy = {"relevance_level": np.int64(2), "missing": "zero", "depth": None}
     inputs = [{"role": "qr", "path": "a\udcff.run", "sha256": "00", "rows": np.int64(5)}]
-    text = to_json("breakdown", "0.1", policy, inputs, {"bins": FRAME, "none": FRAME[:0]}, ["✓ note"])
+    text = to_json(
+        "breakdown", "0.1", policy, inputs, {"bins": FRAME, "none": FRAME[:0]}, ["✓ note"]
+    )
     value = read(text)
     assert list(value) == ["command", "version", "policy", "inputs", "tables", "notes"]
     assert value["policy"] == {"relevance_level": 2, "missing": "zero", "depth": None}
@@ -59,7 +61,12 @@ def test_json_is_the_contract() -> None:
         "text": "=1+1",
         "mixed": 0.5,
     }
-    assert second["score"] is None and second["grade"] is None and second["text"] is None and second["mixed"] == 2
+    assert (
+        second["score"] is None
+        and second["grade"] is None
+        and second["text"] is None
+        and second["mixed"] == 2
+    )
     assert third["score"] is None and third["mixed"] is True and third["text"] == 'a "b", c\r\nd'
 
 
@@ -89,7 +96,9 @@ def test_csv() -> None:
 def test_csv_and_json_read_back(rows: list[tuple[str, float]]) -> None:
     frame = pd.DataFrame(rows, columns=["text", "number"])
     parsed = list(csv.reader(io.StringIO(to_csv(frame, raw=True), newline="")))[1:]
-    expected = [(text, float(np.format_float_scientific(number, 11, unique=False))) for text, number in rows]
+    expected = [
+        (text, float(np.format_float_scientific(number, 11, unique=False))) for text, number in rows
+    ]
     assert [(text, float(number)) for text, number in parsed] == expected
     table = read(to_json("x", "1", {}, [], {"t": frame}))["tables"]["t"]
     assert [(row["text"], row["number"]) for row in table] == expected
@@ -97,7 +106,9 @@ def test_csv_and_json_read_back(rows: list[tuple[str, float]]) -> None:
 
 def test_column_names_are_texts() -> None:
     frame = pd.DataFrame({'50 % "x"': [1], "a,b": [2], 3: [4]})
-    assert read(to_json("x", "1", {}, [], {"t": frame}))["tables"]["t"] == [{'50 % "x"': 1, "a,b": 2, "3": 4}]
+    assert read(to_json("x", "1", {}, [], {"t": frame}))["tables"]["t"] == [
+        {'50 % "x"': 1, "a,b": 2, "3": 4}
+    ]
     assert to_csv(frame) == '"50 % ""x""","a,b",3\n1,2,4\n'
 
 
@@ -117,5 +128,7 @@ def test_imports_of_data_and_files_stay_light() -> None:
         "import sys, robustcs.documents.data, robustcs.documents.files, robustcs.documents.document, robustcs.documents.text; "
         "print([m for m in ('rich', 'matplotlib', 'jinja2', 'typst', 'pandas', 'numpy') if m in sys.modules])"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert out.strip() == "[]"

@@ -49,9 +49,16 @@ def lightness(colour: str) -> float:
 
 
 def test_every_bin_has_a_colour_and_a_name() -> None:
-    assert set(BIN_COLOURS) == set(BIN_LABELS) == {*STACK, *BINS_WITHOUT_ORIGINAL} and set(STACK) == BINS
+    assert (
+        set(BIN_COLOURS) == set(BIN_LABELS) == {*STACK, *BINS_WITHOUT_ORIGINAL}
+        and set(STACK) == BINS
+    )
     for bins in (BINS, BINS_WITHOUT_ORIGINAL):
-        assert len({BIN_COLOURS[name] for name in bins}) == len({BIN_LABELS[name] for name in bins}) == len(bins)
+        assert (
+            len({BIN_COLOURS[name] for name in bins})
+            == len({BIN_LABELS[name] for name in bins})
+            == len(bins)
+        )
 
 
 def test_neighbours_in_the_stack_differ_in_grey() -> None:
@@ -60,7 +67,9 @@ def test_neighbours_in_the_stack_differ_in_grey() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_the_same_bytes_every_time(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_bytes_every_time(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     for name in ("a", "b"):
         save_figure(sweep_figure([panel("NDCG@3")]), tmp_path / (name + suffix))
@@ -84,10 +93,17 @@ def test_a_pdf_has_the_size_of_the_figure_and_letters_as_text(tmp_path: Path) ->
     figure.page.dots([1.0], [1.0], INK, anchors=["turn-1_1"])
     save_figure(figure, tmp_path / "x.pdf")
     data = (tmp_path / "x.pdf").read_bytes()
-    assert data.startswith(b"%PDF-1.4") and b"CIDFontType2" in data and b"/Type3" not in data and b"/Annot" not in data
+    assert (
+        data.startswith(b"%PDF-1.4")
+        and b"CIDFontType2" in data
+        and b"/Type3" not in data
+        and b"/Annot" not in data
+    )
     sizes = re.findall(rb"/MediaBox ?\[ ?0 0 ([0-9.]+) ([0-9.]+)", data)
     width, height = 72 * figure.width, 72 * figure.height
-    assert [list(map(float, size)) for size in sizes] == [[pytest.approx(width, abs=0.01), pytest.approx(height, abs=0.01)]]
+    assert [list(map(float, size)) for size in sizes] == [
+        [pytest.approx(width, abs=0.01), pytest.approx(height, abs=0.01)]
+    ]
     words = pdf_words(data, tmp_path)
     assert "NDCG@3" in words and "share of 173 turns" in words
 
@@ -98,7 +114,9 @@ def test_other_suffixes_are_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("panels", "width"), [(1, COLUMN_WIDTH), (2, FULL_WIDTH), (3, FULL_WIDTH), (5, FULL_WIDTH)])
+@pytest.mark.parametrize(
+    ("panels", "width"), [(1, COLUMN_WIDTH), (2, FULL_WIDTH), (3, FULL_WIDTH), (5, FULL_WIDTH)]
+)
 def test_sizes_and_shared_axis(panels: int, width: float) -> None:
     figure = sweep_figure([panel(f"P@{n}") for n in range(panels)])
     assert figure.width == width
@@ -116,7 +134,9 @@ def test_a_share_is_drawn_up_to_its_threshold() -> None:
     shares["111"] = np.array([0.8, 0.4, 0.1])
     shares["000"] = 1 - shares["111"]
     (one,) = sweep_figure([SweepPanel("x", thresholds, shares, 10)]).panels
-    (area,) = (mark for mark in one.marks if isinstance(mark, Area) and mark.colour == BIN_COLOURS["111"])
+    (area,) = (
+        mark for mark in one.marks if isinstance(mark, Area) and mark.colour == BIN_COLOURS["111"]
+    )
     bottom = Outline(np.array(area.points))
     inside = {
         x: bottom.contains_point((x, y - 0.01)) and not bottom.contains_point((x, y + 0.01))
@@ -127,7 +147,10 @@ def test_a_share_is_drawn_up_to_its_threshold() -> None:
 
 def test_the_threshold_that_a_text_speaks_of_has_a_line() -> None:
     marked, other = sweep_figure([replace(panel("NDCG@3"), marked=0.4), panel("MAP")]).panels
-    places = [{mark.paths[0][0][0] for mark in one.marks if isinstance(mark, Lines)} for one in (marked, other)]
+    places = [
+        {mark.paths[0][0][0] for mark in one.marks if isinstance(mark, Lines)}
+        for one in (marked, other)
+    ]
     assert 0.4 in places[0] and 0.4 not in places[1]
 
 
@@ -149,13 +172,17 @@ def outside(drawing: Drawing) -> list[str]:
     for text in figure.findobj(Text):
         if text.get_visible() and text.get_text().strip():
             box = text.get_window_extent(renderer)
-            if not (box.x0 >= -0.5 and box.y0 >= 0 and box.x1 <= whole.x1 + 0.5 and box.y1 <= whole.y1):
+            if not (
+                box.x0 >= -0.5 and box.y0 >= 0 and box.x1 <= whole.x1 + 0.5 and box.y1 <= whole.y1
+            ):
                 found.append(text.get_text())
     return found
 
 
 def test_letters_stay_inside_the_figure() -> None:
-    figure = sweep_figure([panel("P@1", 9), panel("a very long name of a rewriter " * 9), panel("x", 123_456)])
+    figure = sweep_figure(
+        [panel("P@1", 9), panel("a very long name of a rewriter " * 9), panel("x", 123_456)]
+    )
     assert not outside(figure)
 
 
@@ -176,18 +203,33 @@ def test_ticks_are_round_and_few(low: float, span: float, most: int) -> None:
     ticks = round_ticks(low, low + span, most)
     assert 1 <= len(ticks) <= most + 1
     assert all(low - 1e-6 * span <= place <= low + span * (1 + 1e-6) for place, _ in ticks)
-    assert all(float(label.replace("−", "-")) == pytest.approx(place, rel=1e-6, abs=1e-9) for place, label in ticks)
+    assert all(
+        float(label.replace("−", "-")) == pytest.approx(place, rel=1e-6, abs=1e-9)
+        for place, label in ticks
+    )
     assert len({label for _, label in ticks}) == len(ticks)
 
 
 def test_ticks_have_the_digits_that_they_need() -> None:
-    assert [label for _, label in round_ticks(-0.03, 1.03, 5)] == ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+    assert [label for _, label in round_ticks(-0.03, 1.03, 5)] == [
+        "0.0",
+        "0.2",
+        "0.4",
+        "0.6",
+        "0.8",
+        "1.0",
+    ]
     assert [label for _, label in round_ticks(-12, 31, 5)] == ["−10", "0", "10", "20", "30"]
 
 
 def test_colours_are_mixed_and_letters_on_them_differ() -> None:
     ramp = ("#000000", "#ffffff", "#ff0000")
-    assert [mixed(ramp, share) for share in (0, 0.25, 0.5, 1)] == ["#000000", "#808080", "#ffffff", "#ff0000"]
+    assert [mixed(ramp, share) for share in (0, 0.25, 0.5, 1)] == [
+        "#000000",
+        "#808080",
+        "#ffffff",
+        "#ff0000",
+    ]
     assert is_dark("#0b3a66") and not is_dark("#cadff0")
 
 
@@ -203,10 +245,18 @@ def test_unknown_places_are_left_out_and_infinite_ones_are_at_the_edge() -> None
 
 
 def test_svg_fits_into_a_page_with_a_strict_policy() -> None:
-    figures = {name: svg_text(sweep_figure([panel("P@1")]), name, "a < b & ]]>") for name in ("one", '"><two')}
+    figures = {
+        name: svg_text(sweep_figure([panel("P@1")]), name, "a < b & ]]>")
+        for name in ("one", '"><two')
+    }
     seen: set[str] = set()
     for text in figures.values():
-        assert text.startswith("<svg ") and "style=" not in text and "<style" not in text and "<?xml" not in text
+        assert (
+            text.startswith("<svg ")
+            and "style=" not in text
+            and "<style" not in text
+            and "<?xml" not in text
+        )
         root = ElementTree.fromstring(text)
         assert root.get("role") == "img"
         ids = [element.get("id") for element in root.iter() if element.get("id")]
@@ -233,4 +283,11 @@ def test_a_plot_has_the_data_of_the_drawing_and_reads_no_formulas() -> None:
     assert (first.get_xlim(), first.get_title(loc="left")) == (drawing.panels[0].x, "$x")
     assert not first.title.get_parse_math()
     assert len(first.patches) == sum(isinstance(mark, Area) for mark in drawing.panels[0].marks)
-    assert [label.get_text() for label in first.get_yticklabels()] == ["0%", "20%", "40%", "60%", "80%", "100%"]
+    assert [label.get_text() for label in first.get_yticklabels()] == [
+        "0%",
+        "20%",
+        "40%",
+        "60%",
+        "80%",
+        "100%",
+    ]

@@ -24,7 +24,9 @@ def test_writes_text_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o077])
-def test_new_files_follow_the_umask_and_old_ones_keep_their_mode(tmp_path: Path, umask: int) -> None:
+def test_new_files_follow_the_umask_and_old_ones_keep_their_mode(
+    tmp_path: Path, umask: int
+) -> None:
     before = os.umask(umask)
     try:
         write_text(tmp_path / "new", "x")
@@ -38,7 +40,9 @@ def test_new_files_follow_the_umask_and_old_ones_keep_their_mode(tmp_path: Path,
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()]
+)
 def test_a_failure_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, error: BaseException
 ) -> None:
@@ -53,7 +57,10 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
     with pytest.raises(expected) as caught:
         write_text(target, "new")
     if expected is OutputError:
-        assert str(caught.value) == f"{target}: not written, no space left on device; free some space, or write elsewhere"
+        assert (
+            str(caught.value)
+            == f"{target}: not written, no space left on device; free some space, or write elsewhere"
+        )
         assert caught.value.exit_code == ExitCode.BAD_INPUT
         assert caught.value.slug == "not-written"
     assert target.read_text() == "old"
@@ -64,7 +71,10 @@ def test_a_missing_folder_is_made_only_when_asked(tmp_path: Path) -> None:
     target = tmp_path / "a" / "b.txt"
     with pytest.raises(OutputError) as caught:
         write_text(target, "x")
-    assert str(caught.value) == f"{target}: not written, its folder does not exist; create the folder first"
+    assert (
+        str(caught.value)
+        == f"{target}: not written, its folder does not exist; create the folder first"
+    )
     assert not target.parent.exists()
     write_text(target, "x", make_parents=True)
     assert target.read_text() == "x"
@@ -86,7 +96,9 @@ def test_a_closed_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(files.os, "open", refuse)  # permissions do not bind root, under which tests may run
+    monkeypatch.setattr(
+        files.os, "open", refuse
+    )  # permissions do not bind root, under which tests may run
     with pytest.raises(OutputError) as caught:
         write_text(tmp_path / "x", "x")
     expected = f"{tmp_path / 'x'}: not written, no permission to write to its folder; check the permissions"
@@ -105,7 +117,9 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "y").read_text() == "made"
 
 
-def test_special_files_are_written_directly(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_special_files_are_written_directly(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     write_bytes("/dev/stdout", b"to stdout\n")
     assert capfdbinary.readouterr().out == b"to stdout\n"
     write_bytes("/dev/null", b"gone")

@@ -18,7 +18,9 @@ from robustcs.documents.headline import headline_cut, headline_measure
         (["em", "f1"], "f1"),
     ],
 )
-def test_the_first_measure_that_is_more_than_right_or_wrong(names: list[str], headline: str) -> None:
+def test_the_first_measure_that_is_more_than_right_or_wrong(
+    names: list[str], headline: str
+) -> None:
     assert headline_measure(names) == headline
 
 

@@ -21,7 +21,9 @@ def row(**values: float) -> dict[str, Any]:
     return usual | values
 
 
-def tips(*rows: tuple[str, str, float, float], first: str = "human", second: str = "qr") -> pd.DataFrame:
+def tips(
+    *rows: tuple[str, str, float, float], first: str = "human", second: str = "qr"
+) -> pd.DataFrame:
     return TIPPING.frame([(first, second, "P_1", *one) for one in rows])
 
 
@@ -35,20 +37,33 @@ def test_a_share_stands_with_its_interval() -> None:
 def test_62_percent_of_a_drop_from_minus_8_to_163_is_not_printed() -> None:
     said = expected_drop(0.02, row(expected=0.0093, expected_low=-0.052, expected_high=0.071, hole_share=NAN,
                                    hole_share_low=NAN, hole_share_high=NAN, holes_low=-0.05, holes_high=0.07))  # fmt: skip
-    assert "(95% CI −0.052 to 0.071)" in said and said.endswith("too small to estimate the share due to unjudged passages.")
+    assert "(95% CI −0.052 to 0.071)" in said and said.endswith(
+        "too small to estimate the share due to unjudged passages."
+    )
     assert "account for" not in said
 
 
 def test_a_share_whose_interval_just_passes_0_is_no_small_drop() -> None:
     """CAsT 2020: a drop of 0.307 with p < 0.0001, of which −0.1 to 9% is expected to be due to unjudged passages."""
     said = expected_drop(
-        0.3074, row(hole_share=NAN, hole_share_low=NAN, hole_share_high=NAN, holes_low=0.2802, holes_high=0.3076)
+        0.3074,
+        row(
+            hole_share=NAN,
+            hole_share_low=NAN,
+            hole_share_high=NAN,
+            holes_low=0.2802,
+            holes_high=0.3076,
+        ),
     )
-    assert said.endswith("This does not show that unjudged passages account for any of the measured drop.")
+    assert said.endswith(
+        "This does not show that unjudged passages account for any of the measured drop."
+    )
 
 
 def test_a_gain_has_no_share_and_few_conversations_no_interval() -> None:
-    assert "account for" not in expected_drop(-0.01, row()) and "too small" not in expected_drop(-0.01, row())
+    assert "account for" not in expected_drop(-0.01, row()) and "too small" not in expected_drop(
+        -0.01, row()
+    )
     said = expected_drop(0.2, row(expected_low=NAN, expected_high=NAN))
     assert "0.170 (no interval: too few sampling units, or too few that differ). Unjudged" in said
 
@@ -84,7 +99,10 @@ def test_a_row_is_found_in_either_order() -> None:
     ],
 )  # fmt: skip
 def test_what_would_change_the_order(rows: tuple[float, float, float, float], said: str) -> None:
-    table = tips(("first > second expected", "all", *rows[:2]), ("first > second expected", "unique", *rows[2:]))
+    table = tips(
+        ("first > second expected", "all", *rows[:2]),
+        ("first > second expected", "unique", *rows[2:]),
+    )
     found = tipping_sentence(table, "qr", "human", "P_1", significant=False)
     assert found.startswith("The sign of the expected difference holds") and found.endswith(said)
     assert tipping_sentence(table, "qr", "human", "P_1", significant=True) == ""

@@ -69,7 +69,10 @@ def test_nothing_of_the_texts_becomes_markup(hostile_page: str) -> None:
     assert tags.count("script") == tags.count("style") == 1
     assert not {"img", "link", "iframe", "object", "a:href"} & set(tags)
     for tag, attributes in page.elements:
-        assert not any(name.startswith("on") or name == "style" for name in attributes), (tag, attributes)
+        assert not any(name.startswith("on") or name == "style" for name in attributes), (
+            tag,
+            attributes,
+        )
         for name in ("href", "xlink:href"):
             assert (attributes.get(name) or "#").startswith("#")
         assert not {"src", "action", "srcset"} & set(attributes)
@@ -90,7 +93,9 @@ def test_ids_are_safe_unique_and_every_link_leads_somewhere(hostile_page: str) -
 
 
 def test_no_control_characters(hostile_page: str) -> None:
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", hostile_page)
+    assert not re.search(
+        "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", hostile_page
+    )
 
 
 def test_what_a_page_needs(plain: Document) -> None:
@@ -105,13 +110,24 @@ def test_what_a_page_needs(plain: Document) -> None:
     assert tags.count("svg") == 4, "each figure for the page and for a column"
     assert '<th scope="colgroup" colspan="2"><bdi>NDCG@3 ≥ 0.5</bdi></th>' in page
     assert page.count('<tr class="rule">') == 2
-    assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|http-equiv', "", page) and "https://" not in page
+    assert (
+        "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|http-equiv', "", page)
+        and "https://" not in page
+    )
 
 
 def test_many_turns_stand_packed_in_the_page_and_the_first_as_rows() -> None:
     names = [f"{topic}_{depth}" for topic in range(1, 61) for depth in range(1, 6)]
     turns = [
-        {"turn": name, "topic": name, "texts": [f"</script><b>{name}"], "scores": [], "bins": [], "top": []} for name in names
+        {
+            "turn": name,
+            "topic": name,
+            "texts": [f"</script><b>{name}"],
+            "scores": [],
+            "bins": [],
+            "top": [],
+        }
+        for name in names
     ]
     data = {"formulations": ["Human"], "measures": [], "headline": 0, "cuts": [], "labels": {}, "runs": [], "depth": 5,
             "relevant": 1, "passages": [], "turns": turns, "left_out": 0}  # fmt: skip

@@ -17,7 +17,17 @@ from robustcs.documents.terminal import render_terminal
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 
-ALIKE = ("31_1", "31_1\u200b", "31\u200d_1", "31_1\ufeff", "31_1\u202e", "31_\u20661", "31_1\ufe0f", "31_1\xad", "31_1\x1b")
+ALIKE = (
+    "31_1",
+    "31_1\u200b",
+    "31\u200d_1",
+    "31_1\ufeff",
+    "31_1\u202e",
+    "31_\u20661",
+    "31_1\ufe0f",
+    "31_1\xad",
+    "31_1\x1b",
+)
 SHOWN = ["00AD", "200B", "200D", "202E", "2066", "FE0F", "FEFF"]
 TABLE = Table("t", "Turns", (Column("turn", "left"),), tuple((turn,) for turn in ALIKE))
 
@@ -47,4 +57,6 @@ def test_look_alikes_differ(form: str) -> None:
 def test_look_alikes_differ_in_latex_too() -> None:
     text = render_latex((TABLE,), "p")
     assert text.isascii()
-    assert sorted(re.findall(r"\\ensuremath\{\\langle\}U\+([0-9A-F]{4})\\ensuremath\{\\rangle\}", text)) == ["001B", *SHOWN]
+    assert sorted(
+        re.findall(r"\\ensuremath\{\\langle\}U\+([0-9A-F]{4})\\ensuremath\{\\rangle\}", text)
+    ) == ["001B", *SHOWN]

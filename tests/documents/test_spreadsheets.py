@@ -34,7 +34,10 @@ def test_a_formula_gets_an_apostrophe_and_a_number_none() -> None:
     head, *rows = cells(to_csv(frame))
     assert head == ["'=HYPERLINK(1)", "number"]
     assert rows == [[cell, "-0.5"] for cell in CELLS.values()]
-    assert cells(to_csv(frame, raw=True)) == [["=HYPERLINK(1)", "number"], *([text, "-0.5"] for text in CELLS)]
+    assert cells(to_csv(frame, raw=True)) == [
+        ["=HYPERLINK(1)", "number"],
+        *([text, "-0.5"] for text in CELLS),
+    ]
 
 
 @given(st.lists(st.text("='+-@\t\r1a.") | st.text(), min_size=1))

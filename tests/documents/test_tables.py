@@ -15,7 +15,13 @@ from robustcs.documents.terminal import render_terminal
 from robustcs.result import Field, difference, number, p_value, points, score, share, table, text
 from robustcs.statistics.estimate import Estimate
 
-SPEC = table("rates", "One row.", text("run"), *share("share").between(), *number("kappa").between("k_low", "k_high"))
+SPEC = table(
+    "rates",
+    "One row.",
+    text("run"),
+    *share("share").between(),
+    *number("kappa").between("k_low", "k_high"),
+)
 WIDE, NARROW = Estimate(0.5, 0.25, 0.75, 20, ""), Estimate(0.25, 0.125, 0.5, 20, "")
 
 

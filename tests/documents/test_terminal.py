@@ -14,16 +14,22 @@ from robustcs.documents.terminal import render_terminal
 from tests.documents.conftest import breakdown_table
 
 
-def rendered(blocks: tuple[Block, ...], policy: str = "", width: int = 80, colour: bool = False) -> str:
+def rendered(
+    blocks: tuple[Block, ...], policy: str = "", width: int = 80, colour: bool = False
+) -> str:
     out = io.StringIO()
-    console = Console(file=out, width=width, force_terminal=colour, color_system="standard" if colour else None)
+    console = Console(
+        file=out, width=width, force_terminal=colour, color_system="standard" if colour else None
+    )
     render_terminal(blocks, policy, (), console)
     return out.getvalue()
 
 
 @pytest.mark.parametrize("width", [80, 60, 120])
 @pytest.mark.parametrize("name", ["plain", "hostile"])
-def test_nothing_is_wider_than_the_terminal(request: pytest.FixtureRequest, name: str, width: int) -> None:
+def test_nothing_is_wider_than_the_terminal(
+    request: pytest.FixtureRequest, name: str, width: int
+) -> None:
     document: Document = request.getfixturevalue(name)
     text = rendered(document.blocks, document.policy, width)
     assert max(map(cell_len, text.split("\n"))) <= width
@@ -36,7 +42,19 @@ def test_the_published_table() -> None:
     assert lines[0] == "Turns per bin"
     assert lines[2].split("  ")[-1] and "NDCG@3 ≥ 0.5" in lines[2]
     assert lines[4].split() == ["Original", "QR", "Human", *["turns", "same"] * 4]
-    assert lines[6].split() == ["×", "×", "×", "49", "(16)", "10", "(3)", "55", "(18)", "154", "(51)"]
+    assert lines[6].split() == [
+        "×",
+        "×",
+        "×",
+        "49",
+        "(16)",
+        "10",
+        "(3)",
+        "55",
+        "(18)",
+        "154",
+        "(51)",
+    ]
     # One rule above, one below the head, two of the table's own, one at the end: all as wide as the table.
     assert len([line for line in lines if re.fullmatch("─+", line)]) == 5
 
@@ -51,9 +69,19 @@ def test_a_table_that_is_too_wide_comes_in_parts_with_whole_numbers() -> None:
 
 
 def test_texts_are_not_markup() -> None:
-    table = Table("t", "[bold]cap[/bold]", (Column("[red]x[/]", "left"),), (("[link=file:///x]y[/link] :smile:",),))
+    table = Table(
+        "t",
+        "[bold]cap[/bold]",
+        (Column("[red]x[/]", "left"),),
+        (("[link=file:///x]y[/link] :smile:",),),
+    )
     text = rendered((table,), "[dim]policy", colour=True)
-    for literal in ("[bold]cap[/bold]", "[red]x[/]", "[link=file:///x]y[/link] :smile:", "[dim]policy"):
+    for literal in (
+        "[bold]cap[/bold]",
+        "[red]x[/]",
+        "[link=file:///x]y[/link] :smile:",
+        "[dim]policy",
+    ):
         assert literal in text
 
 
@@ -77,7 +105,9 @@ def table_of(*widths: int) -> Table:
 
 
 def test_columns_move_closer_before_a_table_is_split() -> None:
-    rows = [line for line in rendered((table_of(*[6] * 10),)).split("\n") if line.startswith("31_1")]
+    rows = [
+        line for line in rendered((table_of(*[6] * 10),)).split("\n") if line.startswith("31_1")
+    ]
     assert rows == ["31_1" + " 777777" * 10]
     assert "31_1" + "  777777" * 9 in rendered((table_of(*[6] * 9),)).split("\n")
 
@@ -85,7 +115,11 @@ def test_columns_move_closer_before_a_table_is_split() -> None:
 def test_long_names_fold_before_a_table_is_split() -> None:
     columns = (Column("system", "left"), *(Column(f"m{place}") for place in range(8)))
     text = rendered((Table("t", "Names", columns, (("a very long name", *["7.123456"] * 8),)),))
-    assert "a very    7.123456" not in text and text.count("7.123456 7.123456") and max(map(cell_len, text.split("\n"))) <= 80
+    assert (
+        "a very    7.123456" not in text
+        and text.count("7.123456 7.123456")
+        and max(map(cell_len, text.split("\n"))) <= 80
+    )
     assert len([line for line in text.split("\n") if "7.123456" in line]) == 1
 
 

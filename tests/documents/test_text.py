@@ -31,9 +31,15 @@ from robustcs.documents.text import (
         ("\udcff\ufffe", "\ufffd\ufffd"),
         ("a\r\nb\rc\td", "a\nb␍c\td"),
         ("שלום 👩‍👩‍👧 ✓", "שלום 👩‍👩‍👧 ✓"),
-        ("می\u200cخواهم क्\u200dष 1\ufe0f\u20e3 ❤\ufe0f", "می\u200cخواهم क्\u200dष 1\ufe0f\u20e3 ❤\ufe0f"),  # joiners at work
+        (
+            "می\u200cخواهم क्\u200dष 1\ufe0f\u20e3 ❤\ufe0f",
+            "می\u200cخواهم क्\u200dष 1\ufe0f\u20e3 ❤\ufe0f",
+        ),  # joiners at work
         ("MARCO_1\u200b2", "MARCO_1⟨U+200B⟩2"),
-        ("31_1\u200d \ufeff31_1\ufe0f 31\u2060_1\u200e", "31_1⟨U+200D⟩ ⟨U+FEFF⟩31_1⟨U+FE0F⟩ 31⟨U+2060⟩_1⟨U+200E⟩"),
+        (
+            "31_1\u200d \ufeff31_1\ufe0f 31\u2060_1\u200e",
+            "31_1⟨U+200D⟩ ⟨U+FEFF⟩31_1⟨U+FE0F⟩ 31⟨U+2060⟩_1⟨U+200E⟩",
+        ),
         ("a\u200cب", "a⟨U+200C⟩ب"),
     ],
 )
@@ -45,7 +51,9 @@ def test_visible(text: str, shown: str) -> None:
 def test_what_is_shown_holds_no_control_and_encodes(text: str) -> None:
     for shown in (visible(text), one_line(text)):
         shown.encode()
-        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]", shown)
+        assert not re.search(
+            "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]", shown
+        )
     assert visible(visible(text)) == visible(text)
     assert "\n" not in one_line(text)
 
@@ -62,7 +70,13 @@ def test_breakable_adds_break_points_to_long_words_only() -> None:
 
 
 def test_head_groups() -> None:
-    columns = [Column("a"), Column("b", group="g"), Column("c", group="g"), Column("d", group="h"), Column("e")]
+    columns = [
+        Column("a"),
+        Column("b", group="g"),
+        Column("c", group="g"),
+        Column("d", group="h"),
+        Column("e"),
+    ]
     assert head_groups(columns) == [("", 1), ("g", 2), ("h", 1), ("", 1)]
 
 
@@ -78,8 +92,14 @@ def test_batches_repeat_the_row_names_and_keep_every_column() -> None:
 
 
 def test_shortened_names_differ_at_the_end() -> None:
-    assert [shortened(f"a rewriter with a long name {number}", 12) for number in (1, 2)] == ["a rewrit…e 1", "a rewrit…e 2"]
-    assert shortened("twelve chars", 12) == "twelve chars" and beginning("twelve or more", 8) == "twelve…"
+    assert [shortened(f"a rewriter with a long name {number}", 12) for number in (1, 2)] == [
+        "a rewrit…e 1",
+        "a rewrit…e 2",
+    ]
+    assert (
+        shortened("twelve chars", 12) == "twelve chars"
+        and beginning("twelve or more", 8) == "twelve…"
+    )
 
 
 def test_titles_of_panels_drop_what_all_share_if_one_is_too_long() -> None:

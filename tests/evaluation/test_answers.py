@@ -43,8 +43,26 @@ def squad_exact(gold: str, predicted: str) -> int:
     return int(squad_normalize(gold) == squad_normalize(predicted))
 
 
-WORDS = st.sampled_from(["the", "A", "an", "band", "Band,", "rock-band", "1969", "“band”", ".", "theatre", "É", "ß", "it's"])
-ANSWERS = st.one_of(st.lists(WORDS, max_size=12).map(" ".join), st.text(max_size=30)).filter(lambda s: s != "CANNOTANSWER")
+WORDS = st.sampled_from(
+    [
+        "the",
+        "A",
+        "an",
+        "band",
+        "Band,",
+        "rock-band",
+        "1969",
+        "“band”",
+        ".",
+        "theatre",
+        "É",
+        "ß",
+        "it's",
+    ]
+)
+ANSWERS = st.one_of(st.lists(WORDS, max_size=12).map(" ".join), st.text(max_size=30)).filter(
+    lambda s: s != "CANNOTANSWER"
+)
 
 
 @given(ANSWERS)
@@ -55,7 +73,9 @@ def test_normalisation_is_that_of_squad(text: str) -> None:
 
 @given(ANSWERS, st.lists(ANSWERS, min_size=1, max_size=4))
 def test_scores_are_those_of_squad(predicted: str, golds: list[str]) -> None:
-    assert answer_f1(predicted, golds) == pytest.approx(max(squad_f1(gold, predicted) for gold in golds), abs=1e-12)
+    assert answer_f1(predicted, golds) == pytest.approx(
+        max(squad_f1(gold, predicted) for gold in golds), abs=1e-12
+    )
     assert exact_match(predicted, golds) == max(squad_exact(gold, predicted) for gold in golds)
 
 
@@ -98,7 +118,10 @@ def test_one_half_is_one_half() -> None:
     """7 common words of 8 and 20: 14/28; the script's harmonic mean gives 0.4999999999999999."""
     predicted = " ".join("abcdefg") + " x"
     gold = " ".join("abcdefg") + " y" * 13
-    predicted, gold = predicted.replace("a ", "k ", 1), gold.replace("a ", "k ", 1)  # "a" is an article
+    predicted, gold = (
+        predicted.replace("a ", "k ", 1),
+        gold.replace("a ", "k ", 1),
+    )  # "a" is an article
     assert squad_f1(gold, predicted) < 0.5
     assert answer_f1(predicted, [gold]) == 0.5
 

@@ -33,7 +33,9 @@ def as_pairs(qrels: Qrels) -> Pairs:
     documents = qrels.documents.texts()
     found = {
         (qrels.turns[turn], documents[document]): int(grade)
-        for turn, document, grade in zip(qrels.turn_codes, qrels.document_codes, qrels.grades, strict=True)
+        for turn, document, grade in zip(
+            qrels.turn_codes, qrels.document_codes, qrels.grades, strict=True
+        )
     }
     assert len(found) == len(qrels), "a pair stands twice"
     return found
@@ -51,18 +53,30 @@ def test_merging_is_dictionaries_joined_one_after_the_other(files: list[Pairs], 
             if grade != old:
                 expected[pair] = {"keep": old, "replace": grade, "max": max(old, grade)}[rule]
                 conflicts.add((*pair, old, grade, expected[pair], str(number)))
-    merge = merge_qrels(as_qrels(files[0], "0"), [as_qrels(file, str(n)) for n, file in enumerate(files[1:], 1)], rule)
+    merge = merge_qrels(
+        as_qrels(files[0], "0"),
+        [as_qrels(file, str(n)) for n, file in enumerate(files[1:], 1)],
+        rule,
+    )
     assert as_pairs(merge.qrels) == expected
-    assert {(c.turn, c.document, c.old, c.new, c.kept, c.new_file) for c in merge.conflicts} == conflicts
+    assert {
+        (c.turn, c.document, c.old, c.new, c.kept, c.new_file) for c in merge.conflicts
+    } == conflicts
     assert [file.added for file in merge.joined] == added
-    assert all(file.added + file.repeated + file.conflicts == file.judgments for file in merge.joined)
+    assert all(
+        file.added + file.repeated + file.conflicts == file.judgments for file in merge.joined
+    )
 
 
 @given(pairs, pairs)
 def test_keeping_the_one_is_replacing_by_it(first: Pairs, second: Pairs) -> None:
     one, two = as_qrels(first), as_qrels(second)
-    assert as_pairs(merge_qrels(one, [two], "keep").qrels) == as_pairs(merge_qrels(two, [one], "replace").qrels)
-    assert as_pairs(merge_qrels(one, [two], "max").qrels) == as_pairs(merge_qrels(two, [one], "max").qrels)
+    assert as_pairs(merge_qrels(one, [two], "keep").qrels) == as_pairs(
+        merge_qrels(two, [one], "replace").qrels
+    )
+    assert as_pairs(merge_qrels(one, [two], "max").qrels) == as_pairs(
+        merge_qrels(two, [one], "max").qrels
+    )
 
 
 @given(pairs, st.sampled_from(RULES))
@@ -74,7 +88,9 @@ def test_joining_a_file_to_itself_changes_nothing(judged: Pairs, rule: Rule) -> 
 
 @given(pairs, st.data())
 def test_withdrawn_and_added_again_is_the_original(judged: Pairs, data: st.DataObject) -> None:
-    withdrawn = data.draw(st.lists(st.sampled_from(list(judged)), unique=True, max_size=len(judged) - 1))
+    withdrawn = data.draw(
+        st.lists(st.sampled_from(list(judged)), unique=True, max_size=len(judged) - 1)
+    )
     left = {pair: grade for pair, grade in judged.items() if pair not in withdrawn}
     files = [as_qrels({pair: judged[pair]}) for pair in withdrawn]
     merge = merge_qrels(as_qrels(left), files, "keep")
@@ -82,7 +98,11 @@ def test_withdrawn_and_added_again_is_the_original(judged: Pairs, data: st.DataO
 
 
 def test_conflicts_between_two_new_files_name_both() -> None:
-    old, one, two = {("1_1", "a"): 1}, {("1_1", "b"): 2}, {("1_1", "b"): 0, ("9_1", "a"): 1, ("1_1", "a"): 1}
+    old, one, two = (
+        {("1_1", "a"): 1},
+        {("1_1", "b"): 2},
+        {("1_1", "b"): 0, ("9_1", "a"): 1, ("1_1", "a"): 1},
+    )
     merge = merge_qrels(as_qrels(old, "old"), [as_qrels(one, "one"), as_qrels(two, "two")], "max")
     assert merge.conflicts == (Conflict("1_1", "b", 2, 0, 2, "one", "two"),)
     assert merge.joined == (Joined("one", 1, 1, 0, 0, 0), Joined("two", 3, 1, 1, 1, 1))
@@ -102,7 +122,9 @@ def test_demo(demo: Path) -> None:
     assert [(c.turn, c.document, c.old, c.new, c.kept) for c in merges["keep"].conflicts] == [
         ("3_1", "bicycles_28", 1, 2, 1), ("6_1", "coffee_27", 1, 2, 1), ("9_2", "compost_03", 1, 2, 1),
     ]  # fmt: skip
-    assert all(conflict.kept == 2 for rule in ("replace", "max") for conflict in merges[rule].conflicts)
+    assert all(
+        conflict.kept == 2 for rule in ("replace", "max") for conflict in merges[rule].conflicts
+    )
     assert all(len(merge.qrels) == 782 + 634 - 3 for merge in merges.values())
 
 

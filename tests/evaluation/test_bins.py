@@ -28,7 +28,10 @@ def test_graded_measures_keep_the_original_or_its_absence() -> None:
 
 
 def test_thresholds_that_mean_the_same_for_a_measure_stand_once() -> None:
-    scores, thresholds = formulations_of(None, {"qr": SCORES}, SCORES), [*map(parse_threshold, (">0", ">=0.5", "=1"))]
+    scores, thresholds = (
+        formulations_of(None, {"qr": SCORES}, SCORES),
+        [*map(parse_threshold, (">0", ">=0.5", "=1"))],
+    )
     binned = Binned.of(scores, thresholds)
     assert [cut.metric for cut in binned.cuts] == ["P_1", *["ndcg_cut_3"] * 3]
     assert len(Binned.of(scores, thresholds, distinct=False).cuts) == 6

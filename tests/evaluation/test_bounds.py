@@ -30,22 +30,30 @@ MEASURES = [parse_measure(name) for name in NAMES]
 def made(rows: list[list[int]], judged: list[list[int]]) -> GradeMatrix:
     """A matrix from grades by rank (all judged ones also stand in ``judged``) and all judged grades of every turn."""
     depth, width = max(map(len, rows)), max(map(len, judged))
-    grades = np.array([row + [ABSENT] * (depth - len(row)) for row in rows], dtype=np.int16).reshape(len(rows), depth)
+    grades = np.array(
+        [row + [ABSENT] * (depth - len(row)) for row in rows], dtype=np.int16
+    ).reshape(len(rows), depth)
     pool = [sorted(row, reverse=True) + [ABSENT] * (width - len(row)) for row in judged]
     lengths = np.array([len(row) for row in rows])
     turns = tuple(f"1_{i}" for i in range(1, len(rows) + 1))
-    return GradeMatrix("made", turns, grades, np.array(pool, dtype=np.int16), lengths, lengths == 0, 0, ())
+    return GradeMatrix(
+        "made", turns, grades, np.array(pool, dtype=np.int16), lengths, lengths == 0, 0, ()
+    )
 
 
 def values_of(matrix: GradeMatrix, measure: Measure, level: int) -> np.ndarray:
-    return np.asarray(NATIVE[measure.family](top_of(matrix, measure, EvaluationPolicy(relevance_level=level))))
+    return np.asarray(
+        NATIVE[measure.family](top_of(matrix, measure, EvaluationPolicy(relevance_level=level)))
+    )
 
 
 def value(row: list[int], judged: list[int], measure: Measure, level: int) -> float:
     return float(values_of(made([row], [judged]), measure, level)[0])
 
 
-def every_way(row: list[int], judged: list[int], max_grade: int, end: int | None = None, others: int = 0) -> GradeMatrix:
+def every_way(
+    row: list[int], judged: list[int], max_grade: int, end: int | None = None, others: int = 0
+) -> GradeMatrix:
     """The list as it is, and every way to grade its unjudged passages before ``end``, and ``others`` that are not in it."""
     places = [i for i, grade in enumerate(row[:end]) if grade == UNJUDGED]
     rows, pools = [row], [judged]
@@ -91,7 +99,10 @@ def test_every_interval_equals_brute_force(
                 ways[turn, end] = every_way(row, judged, max_grade, end)
             values = values_of(ways[turn, end], measure, level)
             expected = (values.min(), values.max())
-            assert (found.low[turn], found.high[turn]) == pytest.approx(expected, abs=1e-12), (measure.name, turn)
+            assert (found.low[turn], found.high[turn]) == pytest.approx(expected, abs=1e-12), (
+                measure.name,
+                turn,
+            )
             assert found.score[turn] == pytest.approx(value(row, judged, measure, level), abs=1e-12)
 
 
@@ -107,17 +118,26 @@ def test_passages_of_other_runs_enter_the_ideal_ranking(
 ) -> None:
     """The scope pool: every passage that another run retrieves gets a grade that only the judged ones of the turn show."""
     # brute force stays feasible: the run's own unjudged passages and those of other runs are six at most
-    numbers = [min(number, 6 - row.count(UNJUDGED)) for (row, _), number in zip(cases, others, strict=False)]
+    numbers = [
+        min(number, 6 - row.count(UNJUDGED))
+        for (row, _), number in zip(cases, others, strict=False)
+    ]
     matrix = made([row for row, _ in cases], [judged for _, judged in cases])
     policy = EvaluationPolicy(relevance_level=level)
     pool = (matrix.grades == UNJUDGED).sum(axis=1) + numbers
-    ways = [every_way(row, judged, max_grade, None, number) for (row, judged), number in zip(cases, numbers, strict=True)]
+    ways = [
+        every_way(row, judged, max_grade, None, number)
+        for (row, judged), number in zip(cases, numbers, strict=True)
+    ]
     for measure in MEASURES:
         found = measure_bounds(matrix, measure, policy, max_grade, "pool", pool)
         for turn, graded in enumerate(ways):
             values = values_of(graded, measure, level)
             ends = found.low[turn], found.high[turn]
-            assert ends == pytest.approx((values.min(), values.max()), abs=1e-12), (measure.name, turn)
+            assert ends == pytest.approx((values.min(), values.max()), abs=1e-12), (
+                measure.name,
+                turn,
+            )
 
 
 def test_the_scope_pool_needs_to_know_the_pool() -> None:
@@ -131,7 +151,9 @@ def test_the_scope_pool_needs_to_know_the_pool() -> None:
     pool=st.lists(st.sampled_from([0, 1, 2, 3, 4]), min_size=1, max_size=40),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_no_way_of_grading_a_long_list_leaves_the_interval(row: list[int], pool: list[int], seed: int) -> None:
+def test_no_way_of_grading_a_long_list_leaves_the_interval(
+    row: list[int], pool: list[int], seed: int
+) -> None:
     """Far past what brute force reaches: random grades, and grades by a random threshold on the rank, which come near the
     ends."""
     judged = [grade for grade in row if grade != UNJUDGED] + pool
@@ -143,12 +165,16 @@ def test_no_way_of_grading_a_long_list_leaves_the_interval(row: list[int], pool:
         found = measure_bounds(matrix, measure, policy, 4, "run")
         inside = [place for place in places if measure.cutoff is None or place < measure.cutoff]
         for graded in (places, inside):
-            scope = measure_bounds(matrix, measure, policy, 4, "run" if graded is places else "cutoff")
+            scope = measure_bounds(
+                matrix, measure, policy, 4, "run" if graded is places else "cutoff"
+            )
             for trial in range(6):
                 grades = random.integers(0, 5, len(graded))
                 if trial:
                     cut = random.integers(0, len(graded) + 1)
-                    high = np.arange(len(graded)) < cut if trial % 2 else np.arange(len(graded)) >= cut
+                    high = (
+                        np.arange(len(graded)) < cut if trial % 2 else np.arange(len(graded)) >= cut
+                    )
                     grades = np.where(high, random.integers(1, 5), 0)
                 tried = list(row)
                 for place, grade in zip(graded, grades, strict=True):
@@ -163,7 +189,11 @@ def multisets(count: int, max_grade: int) -> list[tuple[int, ...]]:
     """All multisets of grades, as descending tuples."""
     if max_grade == 0:
         return [(0,) * count]
-    return [(max_grade,) * times + rest for times in range(count + 1) for rest in multisets(count - times, max_grade - 1)]
+    return [
+        (max_grade,) * times + rest
+        for times in range(count + 1)
+        for rest in multisets(count - times, max_grade - 1)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -179,8 +209,12 @@ def test_ndcg_at_20_equals_enumeration_of_all_multisets(seed: int) -> None:
         for order in (grades, grades[::-1]):
             tried = row.copy()
             tried[places] = order
-            values.append(value(tried.tolist(), judged + list(grades), parse_measure("ndcg_cut_20"), 1))
-    found = measure_bounds(made([row.tolist()], [judged]), parse_measure("ndcg_cut_20"), EvaluationPolicy(), 4)
+            values.append(
+                value(tried.tolist(), judged + list(grades), parse_measure("ndcg_cut_20"), 1)
+            )
+    found = measure_bounds(
+        made([row.tolist()], [judged]), parse_measure("ndcg_cut_20"), EvaluationPolicy(), 4
+    )
     assert (found.low[0], found.high[0]) == pytest.approx((min(values), max(values)), abs=1e-12)
 
 
@@ -191,7 +225,9 @@ def test_raising_a_low_ranked_passage_lowers_ndcg() -> None:
     found = measure_bounds(made([row], [judged]), ndcg, EvaluationPolicy(), 4)
     assert found.low[0] < value(row, judged, ndcg, 1)
     assert found.high[0] > value([1, 4, 1, 4, 4], [4, 4, 4, 1, 1], ndcg, 1)
-    assert found.high[0] == pytest.approx(value([1, 1, 1, 1, 1], [1] * 5, ndcg, 1)) == pytest.approx(1)
+    assert (
+        found.high[0] == pytest.approx(value([1, 1, 1, 1, 1], [1] * 5, ndcg, 1)) == pytest.approx(1)
+    )
 
 
 @pytest.mark.parametrize("scope", ["cutoff", "run"])
@@ -222,7 +258,9 @@ def test_every_real_run_lies_inside_and_is_a_point_where_nothing_is_unjudged(
             closed = found.unjudged == 0
             assert (found.low[closed] == found.high[closed]).all()
             assert (found.high.mean() > found.score.mean()) == (not closed.all())
-        filled = replace(matrix, grades=np.where(matrix.grades == UNJUDGED, 0, matrix.grades).astype(np.int16))
+        filled = replace(
+            matrix, grades=np.where(matrix.grades == UNJUDGED, 0, matrix.grades).astype(np.int16)
+        )
         for measure in measures:
             found = measure_bounds(filled, measure, policy, 4, scope)
             assert (found.low == found.high).all()
@@ -251,6 +289,9 @@ def test_the_upper_bound_of_rbp_is_the_score_plus_the_weight_of_unjudged_passage
     matrix = made([[UNJUDGED, 1, UNJUDGED], [1], []], [[1], [1], [1]])
     found = measure_bounds(matrix, parse_measure("rbp_0.5"), EvaluationPolicy(), 1)
     np.testing.assert_allclose(found.high - found.score, [0.5 + 0.125, 0, 0])
-    for name, ends in (("rbp_0.5", [0.125, 0.5, 1]), ("RBP(p=0.5)@2", [-0.125, 0.25, 0.75])):  # the ranks after the lists
+    for name, ends in (
+        ("rbp_0.5", [0.125, 0.5, 1]),
+        ("RBP(p=0.5)@2", [-0.125, 0.25, 0.75]),
+    ):  # the ranks after the lists
         residual = rbp_residual(matrix, parse_measure(name), EvaluationPolicy())
         np.testing.assert_allclose(residual, found.high - found.score + ends)

@@ -36,7 +36,9 @@ def run_of(rows: list[tuple[str, str, float]]) -> Run:
 
 
 def test_ties_drop_no_question() -> None:
-    lists = question_lists(run_of([("1", "Qa", 1), ("1", "Qc", 1), ("1", "Qb", 2), ("2", "Qa", 0)]), EvaluationPolicy())
+    lists = question_lists(
+        run_of([("1", "Qa", 1), ("1", "Qc", 1), ("1", "Qb", 2), ("2", "Qa", 0)]), EvaluationPolicy()
+    )
     assert lists.by_topic == {"1": ["Qb", "Qc", "Qa"], "2": ["Qa"]}
     assert lists.tied == 0
     assert question_lists(run_of([("1", "Qa", 1), ("1", "Qb", 1)]), EvaluationPolicy()).tied == 1
@@ -61,13 +63,22 @@ def test_weighted_scores_equal_scikit_learn(pairs: list[tuple[int, int]]) -> Non
     sklearn = pytest.importorskip("sklearn.metrics")
     true, predicted = map(np.array, zip(*pairs, strict=True))
     table = confusion(true, predicted)
-    expected = sklearn.precision_recall_fscore_support(true, predicted, average="weighted", zero_division=0)[:3]
+    expected = sklearn.precision_recall_fscore_support(
+        true, predicted, average="weighted", zero_division=0
+    )[:3]
     assert np.allclose(weighted_scores(table), expected, atol=1e-12)
-    by_label = sklearn.precision_recall_fscore_support(true, predicted, labels=[1, 2, 3, 4], zero_division=0)[:3]
+    by_label = sklearn.precision_recall_fscore_support(
+        true, predicted, labels=[1, 2, 3, 4], zero_division=0
+    )[:3]
     assert np.allclose(label_scores(table), by_label, atol=1e-12)
 
 
-PERFORMANCE = {"P1": {"F1": {"Q00001": 0.3, "Qa": 0.9, "MIN": 0.1, "MAX": 1.0}, "F2": {"Q00001": 0.4, "Qb": 0.2}}}
+PERFORMANCE = {
+    "P1": {
+        "F1": {"Q00001": 0.3, "Qa": 0.9, "MIN": 0.1, "MAX": 1.0},
+        "F2": {"Q00001": 0.4, "Qb": 0.2},
+    }
+}
 
 
 def test_what_asking_brings() -> None:
@@ -97,9 +108,16 @@ def test_performance_of_rankings_equals_trec_eval(tmp_path) -> None:
     rng = np.random.default_rng(5)
     qrels = {f"F{i}": {f"d{d}": int(rng.integers(0, 3)) for d in range(12)} for i in range(3)}
     turns = [f"F{i}_Q{q}" for i in range(3) for q in range(4)]
-    run = {turn: {f"d{d}": float(rng.integers(0, 9)) for d in rng.permutation(20)[:15]} for turn in turns}
-    (tmp_path / "qrels").write_text("".join(f"{f} 0 {d} {g}\n" for f, own in qrels.items() for d, g in own.items()))
-    (tmp_path / "run").write_text("".join(f"{t} Q0 {d} 1 {s} x\n" for t, own in run.items() for d, s in own.items()))
+    run = {
+        turn: {f"d{d}": float(rng.integers(0, 9)) for d in rng.permutation(20)[:15]}
+        for turn in turns
+    }
+    (tmp_path / "qrels").write_text(
+        "".join(f"{f} 0 {d} {g}\n" for f, own in qrels.items() for d, g in own.items())
+    )
+    (tmp_path / "run").write_text(
+        "".join(f"{t} Q0 {d} 1 {s} x\n" for t, own in run.items() for d, s in own.items())
+    )
     policy = EvaluationPolicy()
     judged = read_qrels(tmp_path / "qrels")
     found = performance_of(rank_run(read_run(tmp_path / "run"), policy), judged, policy)
@@ -107,7 +125,10 @@ def test_performance_of_rankings_equals_trec_eval(tmp_path) -> None:
     expanded = {turn: qrels[turn.split("_")[0]] for turn in run}
     names = {"ndcg_cut.1,3,5,10,20", "P.1,3,5,10,20", "recip_rank"}
     expected = pytrec_eval.RelevanceEvaluator(expanded, names).evaluate(run)
-    theirs = {name: name.replace("NDCG", "ndcg_cut_").replace("P", "P_") for name in DOCUMENT_MEASURES[:10]}
+    theirs = {
+        name: name.replace("NDCG", "ndcg_cut_").replace("P", "P_")
+        for name in DOCUMENT_MEASURES[:10]
+    }
     theirs["MRR100"] = "recip_rank"
     for name in DOCUMENT_MEASURES:
         for turn, scores in expected.items():
@@ -119,8 +140,14 @@ def test_ids_of_rankings_must_name_facets(tmp_path) -> None:
     (tmp_path / "qrels").write_text("F1 0 d 1\n")
     (tmp_path / "run").write_text("F2_Q1 Q0 d 1 1 x\n")
     policy = EvaluationPolicy()
-    with pytest.raises(UsageError, match="no id of performance consists of a judged facet and a question, such as"):
-        performance_of(rank_run(read_run(tmp_path / "run", "performance"), policy), read_qrels(tmp_path / "qrels"), policy)
+    with pytest.raises(
+        UsageError, match="no id of performance consists of a judged facet and a question, such as"
+    ):
+        performance_of(
+            rank_run(read_run(tmp_path / "run", "performance"), policy),
+            read_qrels(tmp_path / "qrels"),
+            policy,
+        )
 
 
 def test_topics_by_true_and_predicted_label() -> None:
@@ -130,4 +157,8 @@ def test_topics_by_true_and_predicted_label() -> None:
 
 
 def test_names_of_measures() -> None:
-    assert [document_measure(name).family for name in ("NDCG3", "P1", "MRR100")] == ["ndcg", "P", "recip_rank"]
+    assert [document_measure(name).family for name in ("NDCG3", "P1", "MRR100")] == [
+        "ndcg",
+        "P",
+        "recip_rank",
+    ]

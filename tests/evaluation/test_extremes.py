@@ -24,7 +24,12 @@ def test_grades_that_occur_or_could_and_their_distances() -> None:
 
 def test_judged_passages_from_a_grade_on() -> None:
     counts = asked("ndcg").counts
-    assert {grade: count.tolist() for grade, count in counts.items()} == {1: [2, 2], 2: [2, 1], 3: [1, 0], 4: [1, 0]}
+    assert {grade: count.tolist() for grade, count in counts.items()} == {
+        1: [2, 2],
+        2: [2, 1],
+        3: [1, 0],
+        4: [1, 0],
+    }
 
 
 @pytest.mark.parametrize(

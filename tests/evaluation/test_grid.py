@@ -17,9 +17,15 @@ def cause_by_hand(right: np.ndarray, turn: int, wording: int, ranker: int) -> st
     """The cause of one turn in one cell, by looking at one cell after the other."""
     if right[turn, wording, ranker]:
         return "correct"
-    by_wording = any(right[turn, other, ranker] for other in range(right.shape[1]) if other != wording)
-    by_ranker = any(right[turn, wording, other] for other in range(right.shape[2]) if other != ranker)
-    somewhere = any(right[turn, one, other] for one in range(right.shape[1]) for other in range(right.shape[2]))
+    by_wording = any(
+        right[turn, other, ranker] for other in range(right.shape[1]) if other != wording
+    )
+    by_ranker = any(
+        right[turn, wording, other] for other in range(right.shape[2]) if other != ranker
+    )
+    somewhere = any(
+        right[turn, one, other] for one in range(right.shape[1]) for other in range(right.shape[2])
+    )
     if by_wording and by_ranker:
         return "either"
     if by_wording or by_ranker:
@@ -27,8 +33,16 @@ def cause_by_hand(right: np.ndarray, turn: int, wording: int, ranker: int) -> st
     return "both" if somewhere else "none"
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 4), st.integers(1, 4), st.floats(0, 1))
-def test_causes_equal_a_loop_over_cells(seed: int, turns: int, wordings: int, rankers: int, share: float) -> None:
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 6),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.floats(0, 1),
+)
+def test_causes_equal_a_loop_over_cells(
+    seed: int, turns: int, wordings: int, rankers: int, share: float
+) -> None:
     right = np.random.default_rng(seed).random((turns, wordings, rankers)) < share
     found = causes_of(right)
     for turn, wording, ranker in product(range(turns), range(wordings), range(rankers)):
@@ -48,7 +62,9 @@ def test_the_six_causes_of_one_turn_each() -> None:
 
 @pytest.mark.parametrize("name", ["t5", "/bm25", "t5/", "a/b/c", " /x", ""])
 def test_a_cell_has_two_names(name: str) -> None:
-    with pytest.raises(UsageError, match="not of the form WORDING/RANKER; write a name such as t5/bm25"):
+    with pytest.raises(
+        UsageError, match="not of the form WORDING/RANKER; write a name such as t5/bm25"
+    ):
         parse_cell(name)
 
 
@@ -59,8 +75,12 @@ def test_names_of_cells_are_kept() -> None:
 def largest(cells: set[tuple[str, str]], wordings: list[str], rankers: list[str]) -> int:
     """The size of the largest complete subgrid with two levels of each factor, by trying all; 0 if there is none."""
     found = 0
-    for some in (some for size in range(2, len(wordings) + 1) for some in combinations(wordings, size)):
-        for others in (others for size in range(2, len(rankers) + 1) for others in combinations(rankers, size)):
+    for some in (
+        some for size in range(2, len(wordings) + 1) for some in combinations(wordings, size)
+    ):
+        for others in (
+            others for size in range(2, len(rankers) + 1) for others in combinations(rankers, size)
+        ):
             if all((one, other) in cells for one in some for other in others):
                 found = max(found, len(some) * len(others))
     return found
@@ -72,11 +92,18 @@ def test_the_largest_complete_subgrid(cells: set[tuple[str, str]]) -> None:
     wordings, rankers = grid.complete()
     assert all((one, other) in cells for one in wordings for other in rankers)
     assert len(wordings) * len(rankers) == largest(cells, list("abcd"), list("vwxyz"))
-    assert {*grid.cells, *grid.missing} == set(product(grid.wordings, grid.rankers)) and not {*grid.cells} & {*grid.missing}
+    assert {*grid.cells, *grid.missing} == set(product(grid.wordings, grid.rankers)) and not {
+        *grid.cells
+    } & {*grid.missing}
 
 
 def test_a_large_grid_without_one_cell_has_a_complete_subgrid() -> None:
-    cells = tuple((f"w{one}", f"r{other}") for one in range(30) for other in range(20) if (one, other) != (3, 4))
+    cells = tuple(
+        (f"w{one}", f"r{other}")
+        for one in range(30)
+        for other in range(20)
+        if (one, other) != (3, 4)
+    )
     wordings, rankers = Grid(cells).complete()
     assert len(wordings) * len(rankers) == 29 * 20
 
@@ -109,7 +136,12 @@ def test_one_complete_row_of_a_large_grid_is_no_subgrid(wordings: int, turned: b
 
 
 def test_of_equally_large_subgrids_the_first_counts() -> None:
-    cells = [(wording, ranker) for block in ("ab", "cd") for wording in block for ranker in (f"{block}1", f"{block}2")]
+    cells = [
+        (wording, ranker)
+        for block in ("ab", "cd")
+        for wording in block
+        for ranker in (f"{block}1", f"{block}2")
+    ]
     assert Grid(tuple(cells)).complete() == (("a", "b"), ("ab1", "ab2"))
 
 

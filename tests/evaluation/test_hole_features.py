@@ -7,7 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_features import PairFeatures, complete_linkage, pair_features, run_groups
+from robustcs.evaluation.hole_features import (
+    PairFeatures,
+    complete_linkage,
+    pair_features,
+    run_groups,
+)
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from tests.evaluation.test_augmentation import as_qrels
@@ -63,15 +68,28 @@ def test_features_are_their_definition(pool: tuple[RunPool, Grades], groups: lis
     runs, grades = pool
     assert list(runs.names) == sorted(runs.names)
     found = pair_features(runs, np.arange(len(runs)), grades, groups)
-    assert sorted(found.pairs.tolist()) == list(range(len(runs))) and (np.diff(found.turns) >= 0).all()
-    expected = np.array([by_definition(runs, grades, pair, groups) for pair in found.pairs.tolist()])
+    assert (
+        sorted(found.pairs.tolist()) == list(range(len(runs))) and (np.diff(found.turns) >= 0).all()
+    )
+    expected = np.array(
+        [by_definition(runs, grades, pair, groups) for pair in found.pairs.tolist()]
+    )
     assert found.fixed == pytest.approx(expected)
-    assert expected[:, -len(set(groups)) :].any() and (expected[:, 2] == 1).any() and (expected[:, 2] == 0).any()
-    assert len(found.kinds) == found.fixed.shape[1] and found.turns.tolist() == runs.pair_turns[found.pairs].tolist()
+    assert (
+        expected[:, -len(set(groups)) :].any()
+        and (expected[:, 2] == 1).any()
+        and (expected[:, 2] == 0).any()
+    )
+    assert (
+        len(found.kinds) == found.fixed.shape[1]
+        and found.turns.tolist() == runs.pair_turns[found.pairs].tolist()
+    )
     for row, pair in enumerate(found.pairs.tolist()):
         ranks = ranks_of(runs, pair)
         own = [(math.log(150) - math.log(min(rank, 150))) / 2 for rank in ranks]
-        assert found.varying[row].tolist() == pytest.approx([1.0, *own]) and found.best[row] == min(ranks)
+        assert found.varying[row].tolist() == pytest.approx([1.0, *own]) and found.best[row] == min(
+            ranks
+        )
 
 
 def test_many_runs_share_the_slopes_of_their_group() -> None:
@@ -80,30 +98,51 @@ def test_many_runs_share_the_slopes_of_their_group() -> None:
     found = pair_features(pool, np.arange(len(pool)), grades, groups)
     for row, pair in enumerate(found.pairs.tolist()):
         logs = [math.log(min(rank, 150)) for rank in ranks_of(pool, pair)]
-        means = [np.mean([log for log, own in zip(logs, groups, strict=True) if own == group]) for group in range(3)]
-        assert found.varying[row].tolist() == pytest.approx([1.0, *((math.log(150) - mean) / 2 for mean in means)])
-        assert found.fixed[row, 7:10].tolist() == pytest.approx([mean - np.mean(logs) for mean in means])
+        means = [
+            np.mean([log for log, own in zip(logs, groups, strict=True) if own == group])
+            for group in range(3)
+        ]
+        assert found.varying[row].tolist() == pytest.approx(
+            [1.0, *((math.log(150) - mean) / 2 for mean in means)]
+        )
+        assert found.fixed[row, 7:10].tolist() == pytest.approx(
+            [mean - np.mean(logs) for mean in means]
+        )
 
 
 @pytest.mark.parametrize(("runs", "groups"), [(8, 8), (9, 8)])
-def test_from_nine_runs_on_those_with_the_most_similar_tops_are_one_group(runs: int, groups: int) -> None:
+def test_from_nine_runs_on_those_with_the_most_similar_tops_are_one_group(
+    runs: int, groups: int
+) -> None:
     """Runs 0 and 1 share 2 of 4 passages, and runs 2 and 5 share 4 of 16 in their tops; all but 0 and 1 share deeper ones."""
     tops = {run: [f"{run}-{place}" for place in range(10)] for run in range(runs)}
     tops[5][:4] = tops[2][:4]
     tops[0], tops[1] = (["a", "b", "c"], ["d", "c", "b"])
-    ranked = {run: [*top, *(f"far{place}" for place in range(30))] if len(top) == 10 else top for run, top in tops.items()}
-    pool = pool_of([as_ranking(f"run{run}", {"1_1": names}) for run, names in ranked.items()], as_qrels({("1_1", "a"): 1}))
+    ranked = {
+        run: [*top, *(f"far{place}" for place in range(30))] if len(top) == 10 else top
+        for run, top in tops.items()
+    }
+    pool = pool_of(
+        [as_ranking(f"run{run}", {"1_1": names}) for run, names in ranked.items()],
+        as_qrels({("1_1", "a"): 1}),
+    )
     found = run_groups(pool)
     assert len(set(found)) == groups and (found[0] == found[1]) == (groups < runs)
 
 
 def test_height_is_above_rank_12_and_depth_ends_at_150() -> None:
     one = np.ones((3, 1))
-    found = PairFeatures(np.arange(3), np.arange(3), one, np.zeros(1, dtype=int), one, np.array([1, 12, 700]))
+    found = PairFeatures(
+        np.arange(3), np.arange(3), one, np.zeros(1, dtype=int), one, np.array([1, 12, 700])
+    )
     assert found.log_best == pytest.approx([0, math.log(12), math.log(150)])
     assert found.height == pytest.approx([math.log(12), 0, 0]) and len(found) == 3
     more = found.take(np.array([0, 2])).with_column(np.array([5.0, 6.0]))
-    assert more.best.tolist() == [1, 700] and more.fixed.tolist() == [[1, 5], [1, 6]] and more.kinds.tolist() == [0, 0]
+    assert (
+        more.best.tolist() == [1, 700]
+        and more.fixed.tolist() == [[1, 5], [1, 6]]
+        and more.kinds.tolist() == [0, 0]
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))

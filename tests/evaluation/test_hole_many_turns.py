@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from robustcs.evaluation import hole_model
-from robustcs.evaluation.hole_expectation import DRAWS, LEAST_DRAWS, FilledHoles, check_hole_model, contrasts, fill_holes
+from robustcs.evaluation.hole_expectation import (
+    DRAWS,
+    LEAST_DRAWS,
+    FilledHoles,
+    check_hole_model,
+    contrasts,
+    fill_holes,
+)
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.hole_tipping import tipping
 from robustcs.evaluation.run_pool import Grades, RunPool
@@ -18,7 +25,9 @@ TURNS, MANY = 100, 40
 
 def filled(pool: RunPool, left: Grades) -> tuple[FilledHoles, HoleModel]:
     every = np.ones(len(pool.turns), dtype=bool)
-    found = fill_holes(pool, left, MEASURES[:1], POLICY, every, units_of(pool.turns), 0, check=False)
+    found = fill_holes(
+        pool, left, MEASURES[:1], POLICY, every, units_of(pool.turns), 0, check=False
+    )
     assert found.scoring is not None
     return found, found.scoring.model
 
@@ -69,7 +78,9 @@ def test_the_check_scores_only_the_turns_of_the_part(monkeypatch: pytest.MonkeyP
         return scored(pool, *given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(RunPool, "score", watched)
-    check = check_hole_model(model, pool, left, MEASURES, POLICY, np.arange(TURNS) % 5 > 0, hidings=3, draws=50)
+    check = check_hole_model(
+        model, pool, left, MEASURES, POLICY, np.arange(TURNS) % 5 > 0, hidings=3, draws=50
+    )
     assert check.warning is None and check.coverage > 0.85
     assert set(turns) == {TURNS, MANY} and turns.count(TURNS) == 1
 

@@ -10,7 +10,13 @@ from scipy.special import expit
 from robustcs.errors import UsageError
 from robustcs.evaluation import hole_model
 from robustcs.evaluation.hole_expectation import check_hole_model, draws_interval, hole_warnings
-from robustcs.evaluation.hole_features import BASIC, PairFeatures, found_alone, pair_features, run_groups
+from robustcs.evaluation.hole_features import (
+    BASIC,
+    PairFeatures,
+    found_alone,
+    pair_features,
+    run_groups,
+)
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model, hide
 from robustcs.evaluation.hole_order import Contest, hole_effects, influences
 from robustcs.evaluation.hole_stages import recalibration
@@ -56,7 +62,9 @@ def made_pool(
     """A pool, all grades, and the grades with some hidden (the same ones in whatever order the runs come)."""
     keep = np.random.default_rng(seed).random(len(judged)) >= hidden
     qrels = as_qrels(judged)
-    left = as_qrels({key: grade for (key, grade), kept in zip(judged.items(), keep, strict=True) if kept})
+    left = as_qrels(
+        {key: grade for (key, grade), kept in zip(judged.items(), keep, strict=True) if kept}
+    )
     pool = pool_of(runs, left, qrels.turns)
     return pool, pool.grades(qrels), pool.grades(left)
 
@@ -73,7 +81,9 @@ def drawn(model: HoleModel, grades: Grades, count: int, size: int) -> Grades:
 
 def named(pool: RunPool, grades: Grades) -> dict[tuple[str, str], int]:
     return {
-        (pool.turns[pool.pair_turns[pair]], pool.documents[int(pool.pair_documents[pair])]): int(grades[pair])
+        (pool.turns[pool.pair_turns[pair]], pool.documents[int(pool.pair_documents[pair])]): int(
+            grades[pair]
+        )
         for pair in range(len(pool))
     }
 
@@ -106,7 +116,9 @@ def test_batches_and_seed() -> None:
 
 
 @pytest.mark.parametrize("together", [0, 5])
-def test_draws_of_very_many_passages_are_computed_in_parts(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_of_very_many_passages_are_computed_in_parts(
+    together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The numbers stay the same, even if the passages of one draw exceed the limit."""
     pool, _, left = made_pool(*made_runs(turns=6))
     model = fitted(pool, left)
@@ -157,7 +169,9 @@ def test_depth() -> None:
     pool, _, left = made_pool(*made_runs())
     model = fitted(pool, left, depth=3)
     best = pool.best_ranks().min(axis=0)
-    assert (best[model.pairs] <= 3).all() and len(model.pairs) == ((best <= 3) & (left[:-1] == UNJUDGED)).sum()
+    assert (best[model.pairs] <= 3).all() and len(model.pairs) == (
+        (best <= 3) & (left[:-1] == UNJUDGED)
+    ).sum()
 
 
 def test_it_predicts_what_runs_retrieve_and_learns_from_three_times_the_depth() -> None:
@@ -169,18 +183,35 @@ def test_it_predicts_what_runs_retrieve_and_learns_from_three_times_the_depth() 
     best = pool.best_ranks().min(axis=0)
     for depth, learned in ((None, 25), (7, 21), (6, 20)):
         model = fitted(pool, grades, depth=depth)
-        assert sorted(model.pairs) == np.flatnonzero((grades[:-1] == UNJUDGED) & (best <= (depth or 25))).tolist()
-        assert sorted(model.judged.pairs) == np.flatnonzero((grades[:-1] > UNJUDGED) & (best <= learned)).tolist()
+        assert (
+            sorted(model.pairs)
+            == np.flatnonzero((grades[:-1] == UNJUDGED) & (best <= (depth or 25))).tolist()
+        )
+        assert (
+            sorted(model.judged.pairs)
+            == np.flatnonzero((grades[:-1] > UNJUDGED) & (best <= learned)).tolist()
+        )
 
 
-@pytest.mark.parametrize(("judged", "unjudged"), [((1, 2, 4, 60, 149), (1, 4)), ((1, 2, 4, 15), (1, 15, 120))])
-def test_hidden_passages_have_ranks_like_the_unjudged_ones(judged: Sequence[int], unjudged: Sequence[int]) -> None:
+@pytest.mark.parametrize(
+    ("judged", "unjudged"), [((1, 2, 4, 60, 149), (1, 4)), ((1, 2, 4, 15), (1, 15, 120))]
+)
+def test_hidden_passages_have_ranks_like_the_unjudged_ones(
+    judged: Sequence[int], unjudged: Sequence[int]
+) -> None:
     """Either may reach deeper ranks than the other."""
 
     def at(ranks: Sequence[int]) -> PairFeatures:
         size = 100 * len(ranks)
         ones = np.ones((size, 1))
-        return PairFeatures(np.arange(size), np.zeros(size, int), ones, np.array([BASIC]), ones, np.repeat(ranks, 100))
+        return PairFeatures(
+            np.arange(size),
+            np.zeros(size, int),
+            ones,
+            np.array([BASIC]),
+            ones,
+            np.repeat(ranks, 100),
+        )
 
     features = at(judged)
     hidden = features.best[hide(features, at(unjudged), 0.25, np.random.default_rng(0))]
@@ -196,10 +227,14 @@ def test_hidden_passages_have_ranks_like_the_unjudged_ones(judged: Sequence[int]
 
 def test_grade_in_another_turn() -> None:
     runs = [as_ranking("a", {"1_1": ["x", "y"], "1_2": ["x", "z"], "1_3": ["x"]})]
-    pool, _, grades = made_pool(runs, {("1_1", "x"): 2, ("1_2", "x"): 0, ("1_2", "z"): 1, ("1_3", "w"): 0}, hidden=0)
+    pool, _, grades = made_pool(
+        runs, {("1_1", "x"): 2, ("1_2", "x"): 0, ("1_2", "z"): 1, ("1_3", "w"): 0}, hidden=0
+    )
     features = pair_features(pool, np.arange(len(pool)), grades, (0,))
     seen = {
-        (pool.turns[turn], pool.documents[int(pool.pair_documents[pair])]): tuple(features.fixed[row, 2:4])
+        (pool.turns[turn], pool.documents[int(pool.pair_documents[pair])]): tuple(
+            features.fixed[row, 2:4]
+        )
         for row, (turn, pair) in enumerate(zip(features.turns, features.pairs, strict=True))
     }
     assert seen == {
@@ -216,7 +251,10 @@ def test_many_runs_share_slopes_by_overlap() -> None:
     ]  # fmt: skip
     pool, _, left = made_pool(copies, judged)
     groups = run_groups(pool)
-    assert all(len(set(groups[start : start + 4])) == 1 for start in (0, 4, 8)) and len(set(groups)) == 3
+    assert (
+        all(len(set(groups[start : start + 4])) == 1 for start in (0, 4, 8))
+        and len(set(groups)) == 3
+    )
     assert fitted(pool, left).holes.varying.shape[1] == 4
     numbers, alone = found_alone(pool, groups, NEVER - 1)
     assert len(numbers) == 3 and (alone.sum(axis=0) <= 1).all()
@@ -252,20 +290,26 @@ def test_relevant_passages_only() -> None:
 
 def test_nothing_judged_at_all() -> None:
     runs, judged = made_runs()
-    pool, _, left = made_pool(runs, {key: grade for key, grade in judged.items() if key[1] == "d0-24"})
+    pool, _, left = made_pool(
+        runs, {key: grade for key, grade in judged.items() if key[1] == "d0-24"}
+    )
     with pytest.raises(UsageError, match="two grades|is judged"):
         fit_hole_model(pool, np.where(left > UNJUDGED, UNJUDGED, left))
 
 
 def test_everything_unjudged_in_a_run() -> None:
     runs, judged = made_runs()
-    alone = as_ranking("alone", {turn: [f"{turn}-new{rank}" for rank in range(10)] for turn in runs[0].turns})
+    alone = as_ranking(
+        "alone", {turn: [f"{turn}-new{rank}" for rank in range(10)] for turn in runs[0].turns}
+    )
     pool, _, left = made_pool([*runs, alone], judged, hidden=0)
     model = fitted(pool, left)
     assert len(model.pairs) == 10 * len(pool.turns)
     warning = f"Of the {10 * len(pool.turns)} passages at these ranks that only alone retrieved, 0 are judged."
     assert any(said.startswith(warning) for said in hole_warnings(model, pool, left, MEASURES))
-    scores = np.concatenate([pool.score(sets, MEASURES, POLICY).mean(axis=-1) for sets in model.draws(left, 100, 50)])
+    scores = np.concatenate(
+        [pool.score(sets, MEASURES, POLICY).mean(axis=-1) for sets in model.draws(left, 100, 50)]
+    )
     low, high = draws_interval(scores[:, 3, 1])
     # nothing is known of them but that others do better or worse: the interval must say so
     assert high - low > 0.1
@@ -283,7 +327,9 @@ def test_huge_separation_stays_finite() -> None:
     runs, judged = made_runs(turns=8)
     # grades that a rank tells exactly
     exact = {}
-    for turn, start, end in zip(runs[0].turns, runs[0].starts[:-1], runs[0].starts[1:], strict=True):
+    for turn, start, end in zip(
+        runs[0].turns, runs[0].starts[:-1], runs[0].starts[1:], strict=True
+    ):
         for rank, row in enumerate(range(start, end)):
             exact[turn, runs[0].ids[int(runs[0].document_codes[row])]] = int(rank < 5)
     pool, _, left = made_pool(runs, exact)
@@ -300,15 +346,22 @@ def test_expected_influence_is_what_one_grade_does() -> None:
     counted = np.array([True] * 5 + [False])
     chances = model.probabilities()
     asked = Contest(pool, ((0, 1), (1, 2)), tuple(MEASURES), POLICY, counted, 5, 2)
-    found = (influences(hole_effects(asked, left, model.pairs, model.levels), asked.compared) * chances).sum(axis=1)
+    found = (
+        influences(hole_effects(asked, left, model.pairs, model.levels), asked.compared) * chances
+    ).sum(axis=1)
     base = pool.score(left[None], MEASURES, POLICY)[0][..., counted].mean(axis=-1)
     for row in (0, len(found) // 2, len(found) - 1):
         expected = 0.0
         for column, level in enumerate(model.levels):
             grades = left.copy()
             grades[model.pairs[row]] = level
-            change = pool.score(grades[None], MEASURES, POLICY)[0][..., counted].mean(axis=-1) - base
-            expected += chances[row, column] * (np.abs(change[0] - change[1]) + np.abs(change[1] - change[2])).sum()
+            change = (
+                pool.score(grades[None], MEASURES, POLICY)[0][..., counted].mean(axis=-1) - base
+            )
+            expected += (
+                chances[row, column]
+                * (np.abs(change[0] - change[1]) + np.abs(change[1] - change[2])).sum()
+            )
         assert found[row] == pytest.approx(expected, abs=1e-12)
 
 
@@ -317,7 +370,12 @@ def test_check_warns_of_a_model_that_is_wrong() -> None:
     model = fitted(pool, left)
     good = check_hole_model(model, pool, left, MEASURES, POLICY, hidings=4, draws=60)
     assert good.warning is None and good.coverage > 0.85
-    shifted = recalibration(np.zeros(4000), np.random.default_rng(0).random(4000) < 0.9, np.zeros(4000), np.arange(4000) % 50)
+    shifted = recalibration(
+        np.zeros(4000),
+        np.random.default_rng(0).random(4000) < 0.9,
+        np.zeros(4000),
+        np.arange(4000) % 50,
+    )
     wrong = HoleModel(**{**vars(model), "recalibration": shifted})
     bad = check_hole_model(wrong, pool, left, MEASURES, POLICY, hidings=4, draws=60)
     assert bad.coverage < good.coverage
@@ -326,7 +384,9 @@ def test_check_warns_of_a_model_that_is_wrong() -> None:
 
 def test_interval_of_draws() -> None:
     low, high = draws_interval(np.arange(1.0, 40.0))
-    assert (low, high) == pytest.approx((1, 39))  # the smallest and largest of 39 hold the fortieth in 38 of 40 cases
+    assert (low, high) == pytest.approx(
+        (1, 39)
+    )  # the smallest and largest of 39 hold the fortieth in 38 of 40 cases
 
 
 @pytest.mark.long
@@ -336,7 +396,12 @@ def test_made_grades_are_covered() -> None:
         pool, whole, left = made_pool(*made_runs(seed=seed), seed=seed)
         true = pool.score(whole[None], MEASURES, POLICY)[0].mean(axis=-1)
         model = fitted(pool, left)
-        scores = np.concatenate([pool.score(sets, MEASURES, POLICY).mean(axis=-1) for sets in model.draws(left, 100, 50)])
+        scores = np.concatenate(
+            [
+                pool.score(sets, MEASURES, POLICY).mean(axis=-1)
+                for sets in model.draws(left, 100, 50)
+            ]
+        )
         low, high = draws_interval(scores)
         inside.append((low <= true) & (true <= high))
     assert 0.85 <= np.mean(inside) <= 1

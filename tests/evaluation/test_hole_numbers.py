@@ -58,11 +58,26 @@ def near(expected: list[float]) -> object:
 
 def test_features_and_stages(made: Made) -> None:
     model = made[2]
-    holes, judged = (sums(one.fixed, one.varying, one.height, one.log_best) for one in (model.holes, model.judged))
-    assert holes == near([-4.385957153557385, -9.367953782005216, -5.514440813788323, 9.732533524627874])
-    assert judged == near([5.507073022643246, -13.340169439183846, -3.6400908787488566, 3.194052370939584])
+    holes, judged = (
+        sums(one.fixed, one.varying, one.height, one.log_best)
+        for one in (model.holes, model.judged)
+    )
+    assert holes == near(
+        [-4.385957153557385, -9.367953782005216, -5.514440813788323, 9.732533524627874]
+    )
+    assert judged == near(
+        [5.507073022643246, -13.340169439183846, -3.6400908787488566, 3.194052370939584]
+    )
     first, second = (
-        sums(one.beta, one.precision, one.turn, one.turn_covariance, one.pull, one.shrinkage, one.spread)
+        sums(
+            one.beta,
+            one.precision,
+            one.turn,
+            one.turn_covariance,
+            one.pull,
+            one.shrinkage,
+            one.spread,
+        )
         for one in model.stages
     )
     assert first == near([
@@ -77,8 +92,12 @@ def test_features_and_stages(made: Made) -> None:
 
 def test_recalibration_and_probabilities(made: Made) -> None:
     model = made[2]
-    assert model.recalibration.mean.tolist() == near([-0.11076338996687195, 0.9737541810902357, -0.014982612450789598])
-    assert [*sums(model.recalibration.root), model.limit] == near([-0.02973936573903809, 3.1354942159291497])
+    assert model.recalibration.mean.tolist() == near(
+        [-0.11076338996687195, 0.9737541810902357, -0.014982612450789598]
+    )
+    assert [*sums(model.recalibration.root), model.limit] == near(
+        [-0.02973936573903809, 3.1354942159291497]
+    )
     kept = model.kept(range(20))
     found = sums(model.probabilities(), kept.grades(1.0), kept.grades(3.0))
     assert found == near([1.259006211747708, -6.228051273687443, -22.785456037193445])
@@ -87,7 +106,9 @@ def test_recalibration_and_probabilities(made: Made) -> None:
 def test_the_models_test(made: Made) -> None:
     pool, left, model = made
     check = check_hole_model(model, pool, left, MEASURES, POLICY, hidings=3, draws=40)
-    assert [check.level, check.slope, check.coverage] == near([-0.11076338996687195, 0.9737541810902357, 0.9622641509433962])
+    assert [check.level, check.slope, check.coverage] == near(
+        [-0.11076338996687195, 0.9737541810902357, 0.9622641509433962]
+    )
     assert check.warning is None
 
 
@@ -96,7 +117,9 @@ def test_orders(made: Made) -> None:
     counted, pairs = np.arange(12) != 3, ((0, 1), (0, 2))
     asked = Contest(pool, pairs, tuple(MEASURES), POLICY, counted, 25, 2)
     effects = hole_effects(asked, left, model.pairs, model.levels)
-    of_scores, influence = ((influences(effects, of) * model.probabilities()).sum(axis=1) for of in ((), pairs))
+    of_scores, influence = (
+        (influences(effects, of) * model.probabilities()).sum(axis=1) for of in ((), pairs)
+    )
     found = sums(effects, of_scores, influence)
     assert found == near([0.22672316880118146, -0.23401764954034388, -0.12115860510982959])
     drawn = drawn_grades(model, left)
@@ -115,10 +138,23 @@ def test_orders(made: Made) -> None:
     later[model.pairs[:5]] = 1
     none = effects.copy()
     none[:5] = 0
-    few = [judgments_needed(asked, known, model, some, later, drawn, queue[queue >= 5]) for some in (effects, none)]
+    few = [
+        judgments_needed(asked, known, model, some, later, drawn, queue[queue >= 5])
+        for some in (effects, none)
+    ]
     assert few[0] == few[1] and few[0][1] == Needed(28, 21, 55)
-    each = [Needed(7, 4, 31), Needed(17, 6, 31), Needed(26, 12, 33), Needed(1, 1, 1), Needed(12, 6, 43), Needed(0, 0, 0)]
-    assert judgments_needed(asked, known, model, effects, left, drawn, queue) == (each, Needed(31, 21, 50))
+    each = [
+        Needed(7, 4, 31),
+        Needed(17, 6, 31),
+        Needed(26, 12, 33),
+        Needed(1, 1, 1),
+        Needed(12, 6, 43),
+        Needed(0, 0, 0),
+    ]
+    assert judgments_needed(asked, known, model, effects, left, drawn, queue) == (
+        each,
+        Needed(31, 21, 50),
+    )
 
 
 def test_expected_differences(made: Made) -> None:
@@ -126,8 +162,12 @@ def test_expected_differences(made: Made) -> None:
     units = units_of(pool.turns, "turn")
     sources = RunSources((0, 0, 1))
     every = np.ones(12, dtype=bool)
-    filled = fill_holes(pool, left, MEASURES, POLICY, every, units, 4, sources, check=False, depth=10, draws=30)
-    pairs, drops = expected_drops(pool.names, MEASURES, {"g": Group("run0", ("run1", "run2"))}, filled)
+    filled = fill_holes(
+        pool, left, MEASURES, POLICY, every, units, 4, sources, check=False, depth=10, draws=30
+    )
+    pairs, drops = expected_drops(
+        pool.names, MEASURES, {"g": Group("run0", ("run1", "run2"))}, filled
+    )
     found = [number for values in pairs.values() for number in sums(np.nan_to_num(values))]
     assert found == near([-0.07987156161374796, 0.12956132016376778, 0.023954426392561286])
     assert sums(filled.sums) == near([-5.739896397519053])
@@ -147,7 +187,9 @@ def test_warnings_say_what_the_judgments_do_not_show(made: Made) -> None:
     assert hole_warnings(model, pool, left, MEASURES[:2]) == ()
     for warning in ("failed", None):  # the result of the test comes first
         check = HoleCheck(0.0, 1.0, 0.5, 10, warning)
-        assert hole_warnings(model, pool, left, MEASURES[:2], check=check) == tuple(filter(None, [warning]))
+        assert hole_warnings(model, pool, left, MEASURES[:2], check=check) == tuple(
+            filter(None, [warning])
+        )
     for number, few in ((99, True), (100, False)):
         less = replace(model, judged=model.judged.take(np.arange(len(model.judged)) < number))
         found = " ".join(hole_warnings(less, pool, left, MEASURES[:2]))
@@ -157,34 +199,72 @@ def test_warnings_say_what_the_judgments_do_not_show(made: Made) -> None:
     assert hole_warnings(fitted(some, known), some, known, MEASURES) == ()
 
 
-def warned(made: Made, unjudged: tuple[int, int], judged: tuple[int, int], deep: int = 0, measure: int = 0) -> str:
+def warned(
+    made: Made, unjudged: tuple[int, int], judged: tuple[int, int], deep: int = 0, measure: int = 0
+) -> str:
     """The warnings for passages (unjudged, judged) of one turn: those that runs x and y retrieved, and those of y alone."""
-    kinds = [("both", unjudged[0], False), ("own", unjudged[1], False), ("both", judged[0], True), ("own", judged[1], True)]
-    made_up = [(f"{whose}{known:d}-{i}", whose, known) for whose, count, known in kinds for i in range(count)]
-    runs = {"x": [name for name, whose, _ in made_up if whose == "both"], "y": [name for name, *_ in made_up]}
-    pool = pool_of([as_ranking(run, {"1_1": names}) for run, names in runs.items()], as_qrels({("1_1", "far"): 0}))
+    kinds = [
+        ("both", unjudged[0], False),
+        ("own", unjudged[1], False),
+        ("both", judged[0], True),
+        ("own", judged[1], True),
+    ]
+    made_up = [
+        (f"{whose}{known:d}-{i}", whose, known)
+        for whose, count, known in kinds
+        for i in range(count)
+    ]
+    runs = {
+        "x": [name for name, whose, _ in made_up if whose == "both"],
+        "y": [name for name, *_ in made_up],
+    }
+    pool = pool_of(
+        [as_ranking(run, {"1_1": names}) for run, names in runs.items()],
+        as_qrels({("1_1", "far"): 0}),
+    )
     number = {name: place for place, name in enumerate(pool.documents.texts())}
 
     def features(known: bool, deep: int = 0) -> PairFeatures:
         pairs = np.array([number[name] for name, _, it in made_up if it == known])
         size = len(pairs)
         best = np.where(np.arange(size) < deep, 60, 50)
-        return PairFeatures(pairs, np.zeros(size, int), np.zeros((size, 1)), np.zeros(1, int), np.zeros((size, 1)), best)
+        return PairFeatures(
+            pairs,
+            np.zeros(size, int),
+            np.zeros((size, 1)),
+            np.zeros(1, int),
+            np.zeros((size, 1)),
+            best,
+        )
 
-    model = replace(made[2], holes=features(False, deep), judged=features(True), groups=(0, 1), limit=float(np.log(55)))
-    found = hole_warnings(model, pool, pool.grades(as_qrels({("1_1", "far"): 0})), [MEASURES[measure]])
+    model = replace(
+        made[2],
+        holes=features(False, deep),
+        judged=features(True),
+        groups=(0, 1),
+        limit=float(np.log(55)),
+    )
+    found = hole_warnings(
+        model, pool, pool.grades(as_qrels({("1_1", "far"): 0})), [MEASURES[measure]]
+    )
     return " ".join(one for one in found if "learned from only" not in one)
 
 
 def test_a_twentieth_of_the_unjudged_passages_alone_and_a_tenth_of_them_judged(made: Made) -> None:
-    assert warned(made, (38, 2), (5, 0)).startswith("Of the 2 passages at these ranks that only y retrieved, 0 are judged.")
+    assert warned(made, (38, 2), (5, 0)).startswith(
+        "Of the 2 passages at these ranks that only y retrieved, 0 are judged."
+    )
     assert warned(made, (39, 1), (5, 0)) == ""
-    assert warned(made, (10, 10), (5, 1)).startswith("Of the 11 passages at these ranks that only y retrieved, 1 is judged.")
+    assert warned(made, (10, 10), (5, 1)).startswith(
+        "Of the 11 passages at these ranks that only y retrieved, 1 is judged."
+    )
     assert warned(made, (10, 9), (5, 1)) == ""
 
 
 def test_a_tenth_of_deep_passages_and_three_tenths_of_unjudged_ones(made: Made) -> None:
-    assert warned(made, (20, 0), (5, 0), deep=2).startswith("2 of 20 unjudged passages are deeper than nearly all judged ones")
+    assert warned(made, (20, 0), (5, 0), deep=2).startswith(
+        "2 of 20 unjudged passages are deeper than nearly all judged ones"
+    )
     assert warned(made, (20, 0), (5, 0), deep=1) == ""
     assert warned(made, (6, 0), (14, 0), measure=2).startswith("6 of 20 passages are unjudged.")
     assert warned(made, (6, 0), (14, 0)) == warned(made, (6, 0), (15, 0), measure=2) == ""
@@ -201,6 +281,10 @@ def test_a_tenth_of_deep_passages_and_three_tenths_of_unjudged_ones(made: Made) 
         (0.4, 1.25, 0.85, ""),
     ],
 )  # fmt: skip
-def test_a_model_that_fails_its_test(level: float, slope: float, coverage: float, reasons: str) -> None:
+def test_a_model_that_fails_its_test(
+    level: float, slope: float, coverage: float, reasons: str
+) -> None:
     said = _trial_warning(level, slope, coverage, 10)
-    assert (said is None) == (not reasons) and (said or reasons).endswith(f"(10 repetitions), {reasons}." if reasons else "")
+    assert (said is None) == (not reasons) and (said or reasons).endswith(
+        f"(10 repetitions), {reasons}." if reasons else ""
+    )

@@ -8,7 +8,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_order import DRAWS, Contest, drawn_grades, hole_effects, judgments_needed, orders, with_known
+from robustcs.evaluation.hole_order import (
+    DRAWS,
+    Contest,
+    drawn_grades,
+    hole_effects,
+    judgments_needed,
+    orders,
+    with_known,
+)
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
@@ -21,7 +29,9 @@ from tests.evaluation.test_run_pool import as_ranking, pool_of
 MEASURES = tuple(parse_measure(name) for name in ("ndcg_cut_3", "P_2", "map"))
 
 
-def contest(pool: RunPool, top: int, counted: np.ndarray | None = None, max_grade: int = 2) -> Contest:
+def contest(
+    pool: RunPool, top: int, counted: np.ndarray | None = None, max_grade: int = 2
+) -> Contest:
     compared = tuple((0, other) for other in range(1, len(pool.names)))
     counted = np.ones(len(pool.turns), dtype=bool) if counted is None else counted
     return Contest(pool, compared, MEASURES, POLICY, counted, top, max_grade)
@@ -31,10 +41,18 @@ def contest(pool: RunPool, top: int, counted: np.ndarray | None = None, max_grad
 def test_proven_bounds_hold_every_way_of_grading_the_top(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rankings = [
-        as_ranking(f"r{run}", {f"1_{turn}": [f"d{p}" for p in rng.permutation(7)[:5]] for turn in (1, 2, 3)})
+        as_ranking(
+            f"r{run}",
+            {f"1_{turn}": [f"d{p}" for p in rng.permutation(7)[:5]] for turn in (1, 2, 3)},
+        )
         for run in range(3)
     ]
-    judged = {(f"1_{turn}", f"d{p}"): int(rng.integers(3)) for turn in (1, 2, 3) for p in range(7) if rng.random() < 0.7}
+    judged = {
+        (f"1_{turn}", f"d{p}"): int(rng.integers(3))
+        for turn in (1, 2, 3)
+        for p in range(7)
+        if rng.random() < 0.7
+    }
     qrels = as_qrels({**judged, ("1_1", "d0"): 1, ("1_2", "d0"): 0, ("1_3", "d0"): 2})
     pool = pool_of(rankings, qrels)
     grades = pool.grades(qrels)
@@ -43,15 +61,23 @@ def test_proven_bounds_hold_every_way_of_grading_the_top(seed: int) -> None:
     ways = np.tile(grades, (3 ** len(holes), 1))
     ways[:, holes] = list(product(range(3), repeat=len(holes)))
     assert 0 < len(holes) < 9
-    scored = [pool.score(way[None], MEASURES, POLICY)[0][..., asked.counted].mean(axis=-1) for way in ways]
+    scored = [
+        pool.score(way[None], MEASURES, POLICY)[0][..., asked.counted].mean(axis=-1) for way in ways
+    ]
     for order in orders(asked, grades, None):
         number = MEASURES.index(order.measure)
-        differences = np.array([scores[order.first, number] - scores[order.second, number] for scores in scored])
+        differences = np.array(
+            [scores[order.first, number] - scores[order.second, number] for scores in scored]
+        )
         differences = np.append(differences, order.difference)
         assert order.low <= differences.min() + 1e-9 and differences.max() - 1e-9 <= order.high
         if order.measure.family != "map":  # whose bounds are outer ones
-            assert (order.low, order.high) == pytest.approx((differences.min(), differences.max()), abs=1e-9)
-            one_way = (differences > 1e-9).all() or (differences < -1e-9).all() or not differences.any()
+            assert (order.low, order.high) == pytest.approx(
+                (differences.min(), differences.max()), abs=1e-9
+            )
+            one_way = (
+                (differences > 1e-9).all() or (differences < -1e-9).all() or not differences.any()
+            )
             assert (order.state == "proven") == one_way
         assert np.isnan(order.sure)
 
@@ -82,7 +108,10 @@ def test_what_is_judged_meanwhile_stands_in_every_draw() -> None:
     # all judged: nothing is left to doubt
     known[model.pairs] = whole[model.pairs]
     for order in orders(asked, known, with_known(drawn, known)):
-        assert order.low == order.high == order.difference == pytest.approx(order.expected) and order.state == "proven"
+        assert (
+            order.low == order.high == order.difference == pytest.approx(order.expected)
+            and order.state == "proven"
+        )
 
 
 def takes(asked: Contest, grades: Grades, drawn: Grades, truth: Grades, queue: Codes) -> int:
@@ -101,7 +130,9 @@ def test_it_takes_about_as_many_judgments_as_it_says() -> None:
     for seed in range(6):
         runs, judged = made_runs(seed=seed, runs=2, turns=20)
         pool, _, left = made_pool(runs, judged, hidden=0.6, seed=seed)
-        asked = Contest(pool, ((0, 1),), MEASURES[:1], POLICY, np.ones(len(pool.turns), dtype=bool), 3, 2)
+        asked = Contest(
+            pool, ((0, 1),), MEASURES[:1], POLICY, np.ones(len(pool.turns), dtype=bool), 3, 2
+        )
         model = fitted(pool, left, depth=3)
         drawn = drawn_grades(model, left)
         [order] = now = orders(asked, left, drawn)
@@ -111,7 +142,9 @@ def test_it_takes_about_as_many_judgments_as_it_says() -> None:
         assert needed == total and 0 <= needed.low <= needed.median <= needed.high <= len(queue)
         if order.state == "open":
             further = drawn_grades(replace(model, seed=77), left)[:3]
-            found += [(needed, takes(asked, left, drawn, truth, model.pairs[queue])) for truth in further]
+            found += [
+                (needed, takes(asked, left, drawn, truth, model.pairs[queue])) for truth in further
+            ]
         else:
             assert needed.high == 0
     # 80 % of the draws, and a step of three
@@ -142,8 +175,14 @@ def test_an_open_order_takes_one_judgment_at_least() -> None:
     drawn = drawn_grades(model, left)
     # 94 % of the draws agree, while the effects added up leave no doubt
     found = [replace(orders(asked, left, drawn)[0], difference=9.0, low=-1.0, high=1.0, sure=0.94)]
-    [needed], total = judgments_needed(asked, found, model, effects, left, drawn, np.arange(len(model.pairs)))
-    assert found[0].state == "open" and needed == total and 1 == needed.low == needed.median == needed.high
+    [needed], total = judgments_needed(
+        asked, found, model, effects, left, drawn, np.arange(len(model.pairs))
+    )
+    assert (
+        found[0].state == "open"
+        and needed == total
+        and 1 == needed.low == needed.median == needed.high
+    )
 
 
 @pytest.mark.parametrize("gain", [-0.5, 0.5])
@@ -166,7 +205,9 @@ def test_draws_without_a_difference_are_on_no_side(gain: float) -> None:
 def test_a_measure_without_bounds_is_never_proven_but_can_be_certain() -> None:
     pool, _, left = made_pool(*made_runs())
     measure = parse_measure("bpref")
-    asked = Contest(pool, ((0, 2),), (measure,), EvaluationPolicy(), np.ones(len(pool.turns), dtype=bool), 5, 2)
+    asked = Contest(
+        pool, ((0, 2),), (measure,), EvaluationPolicy(), np.ones(len(pool.turns), dtype=bool), 5, 2
+    )
     [alone] = orders(asked, left, None)
     assert np.isnan(alone.low) and alone.state == "open"
     [order] = orders(asked, left, drawn_grades(fitted(pool, left, depth=5), left))

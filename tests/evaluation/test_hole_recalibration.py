@@ -42,7 +42,9 @@ def test_without_high_ranks_it_is_a_logistic_regression_on_the_logits() -> None:
     assert found.mean[2] == EXPECTED[2]
     # at the most probable values, the derivatives of the log posterior are 0
     missed = went_on - expit(found.mean[0] + found.mean[1] * logits)
-    derivatives = np.array([missed.sum(), missed @ logits]) - ((found.mean - EXPECTED) / SPREAD**2)[:2]
+    derivatives = (
+        np.array([missed.sum(), missed @ logits]) - ((found.mean - EXPECTED) / SPREAD**2)[:2]
+    )
     assert derivatives == pytest.approx(np.zeros(2), abs=1e-6)
 
 
@@ -63,7 +65,9 @@ def test_its_covariance_takes_turns_as_units() -> None:
     assert np.allclose(found.root, np.tril(found.root))
     # the same pairs as units of their own are another covariance
     apart = recalibration(logits, went_on, height, np.arange(60))
-    assert apart.mean == pytest.approx(found.mean) and not np.allclose(apart.root, found.root, rtol=0.01)
+    assert apart.mean == pytest.approx(found.mean) and not np.allclose(
+        apart.root, found.root, rtol=0.01
+    )
 
 
 def test_nothing_hidden_leaves_what_was_expected() -> None:
@@ -73,10 +77,16 @@ def test_nothing_hidden_leaves_what_was_expected() -> None:
 
 
 def test_draws_have_its_mean_and_covariance_and_correct_logits() -> None:
-    found = Recalibration(np.array([0.5, 2.0, -1.0]), np.array([[0.3, 0, 0], [0.1, 0.2, 0], [-0.2, 0.1, 0.4]]))
+    found = Recalibration(
+        np.array([0.5, 2.0, -1.0]), np.array([[0.3, 0, 0], [0.1, 0.2, 0], [-0.2, 0.1, 0.4]])
+    )
     generator = np.random.default_rng(0)
     draws = np.array([found.draw(generator) for _ in range(20_000)])
     assert draws.mean(axis=0) == pytest.approx(found.mean, abs=0.01)
     assert np.cov(draws.T) == pytest.approx(found.root @ found.root.T, abs=0.01)
-    corrected = found.apply(np.array([[0.5, 2.0, -1.0], [0.0, 1.0, 0.0]]), np.array([[1.0, -1], [3, 4]]), np.array([0.25, 2]))
+    corrected = found.apply(
+        np.array([[0.5, 2.0, -1.0], [0.0, 1.0, 0.0]]),
+        np.array([[1.0, -1], [3, 4]]),
+        np.array([0.25, 2]),
+    )
     assert corrected == pytest.approx(np.array([[2.25, -3.5], [3, 4]]))

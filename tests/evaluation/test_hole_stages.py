@@ -9,7 +9,9 @@ from robustcs.evaluation.hole_features import BASIC, RANK, PairFeatures
 from robustcs.evaluation.hole_stages import fit_stage, recalibration
 
 
-def planted(seed: int, turns: int, each: int, correlation: float = 0.0) -> tuple[PairFeatures, np.ndarray]:
+def planted(
+    seed: int, turns: int, each: int, correlation: float = 0.0
+) -> tuple[PairFeatures, np.ndarray]:
     """Pairs of two shared features and a random level and slope of every turn: variances 2.25 and .64, and a correlation."""
     rng = np.random.default_rng(seed)
     n = turns * each
@@ -20,15 +22,21 @@ def planted(seed: int, turns: int, each: int, correlation: float = 0.0) -> tuple
     own[:, 1] = correlation * own[:, 0] + np.sqrt(1 - correlation**2) * own[:, 1]
     own *= [1.5, 0.8]
     logits = x @ [-0.7, 1.2, -0.4] + (z * own[row]).sum(axis=1)
-    features = PairFeatures(np.arange(n), row, x, np.array([BASIC, BASIC, RANK]), z, np.ones(n, dtype=np.int64))
+    features = PairFeatures(
+        np.arange(n), row, x, np.array([BASIC, BASIC, RANK]), z, np.ones(n, dtype=np.int64)
+    )
     return features, rng.random(n) < expit(logits)
 
 
 def test_planted_parameters_are_recovered() -> None:
     fits = [fit_stage(*planted(seed, 120, 40), turns=120) for seed in range(4)]
-    np.testing.assert_allclose(np.mean([fit.beta for fit in fits], axis=0), [-0.7, 1.2, -0.4], atol=0.15)
+    np.testing.assert_allclose(
+        np.mean([fit.beta for fit in fits], axis=0), [-0.7, 1.2, -0.4], atol=0.15
+    )
     # at the posterior's mode (Laplace) these come out a quarter too small
-    np.testing.assert_allclose(np.mean([np.diag(fit.spread) for fit in fits], axis=0), [2.25, 0.64], rtol=0.2)
+    np.testing.assert_allclose(
+        np.mean([np.diag(fit.spread) for fit in fits], axis=0), [2.25, 0.64], rtol=0.2
+    )
     assert abs(np.mean([fit.spread[0, 1] for fit in fits])) < 0.15
 
 
@@ -55,12 +63,19 @@ def test_without_differences_between_turns_it_is_logistic_regression() -> None:
     x = np.column_stack([np.ones(n), rng.normal(size=n)])
     went_on = rng.random(n) < expit(x @ [0.3, -0.8])
     features = PairFeatures(
-        np.arange(n), np.repeat(np.arange(10), 400), x, np.array([BASIC, BASIC]), np.ones((n, 1)), np.ones(n, np.int64)
+        np.arange(n),
+        np.repeat(np.arange(10), 400),
+        x,
+        np.array([BASIC, BASIC]),
+        np.ones((n, 1)),
+        np.ones(n, np.int64),
     )
     fit = fit_stage(features, went_on, turns=11)
     expected = statsmodels.Logit(went_on.astype(float), x).fit(disp=0)
     assert fit.beta[1] == pytest.approx(expected.params[1], abs=0.01)
-    assert np.linalg.inv(fit.precision @ fit.precision.T)[1, 1] == pytest.approx(expected.bse[1] ** 2, rel=0.05)
+    assert np.linalg.inv(fit.precision @ fit.precision.T)[1, 1] == pytest.approx(
+        expected.bse[1] ** 2, rel=0.05
+    )
     # a turn without pairs is as the prior has it
     assert fit.turn[10, 0] == 0 and fit.turn_covariance[10, 0, 0] == pytest.approx(fit.spread[0, 0])
 
@@ -70,9 +85,13 @@ def test_schur_complement_is_the_whole_inverse() -> None:
     fit = fit_stage(features, went_on, turns=4)
     z = np.zeros((len(features), 8))
     for turn in range(4):
-        z[features.turns == turn, 2 * turn : 2 * turn + 2] = features.varying[features.turns == turn]
+        z[features.turns == turn, 2 * turn : 2 * turn + 2] = features.varying[
+            features.turns == turn
+        ]
     both = np.column_stack([features.fixed, z])
-    within = np.einsum("nq,nqr,nr->n", features.varying, fit.turn_covariance[features.turns], features.varying)
+    within = np.einsum(
+        "nq,nqr,nr->n", features.varying, fit.turn_covariance[features.turns], features.varying
+    )
     flat = 1 / np.sqrt(1 + np.pi / 8 * within)
     turn_part = (features.varying * fit.turn[features.turns]).sum(axis=1)
     mean = expit((features.fixed @ fit.beta + turn_part) * flat)

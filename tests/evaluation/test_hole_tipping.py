@@ -15,7 +15,15 @@ from robustcs.evaluation import run_pool
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.hole_expectation import Contrast, FilledHoles, contrasts, fill_holes
 from robustcs.evaluation.hole_model import fit_hole_model
-from robustcs.evaluation.hole_tipping import LARGEST, STEPS, TIPPING, factor_at, kind_of, nearest, tipping
+from robustcs.evaluation.hole_tipping import (
+    LARGEST,
+    STEPS,
+    TIPPING,
+    factor_at,
+    kind_of,
+    nearest,
+    tipping,
+)
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.statistics.families import completed_family, max_t
@@ -36,7 +44,9 @@ def test_grades_only_rise_with_the_factor_and_are_those_of_the_draws_at_one() ->
     model = fit_hole_model(pool, left, 10)
     assert model is not None
     kept = model.kept(range(20))
-    np.testing.assert_array_equal(kept.grades(1.0), np.concatenate(list(model.draws(left, 20, 7)))[:, model.pairs])
+    np.testing.assert_array_equal(
+        kept.grades(1.0), np.concatenate(list(model.draws(left, 20, 7)))[:, model.pairs]
+    )
     before = kept.grades(1 / LARGEST)
     for factor in (0.1, 0.5, 1.0, 3.0, LARGEST):
         after = kept.grades(factor)
@@ -52,7 +62,9 @@ def test_odds_of_every_stage_are_multiplied() -> None:
     rolled = np.linspace(0.0005, 0.9995, 1000)[None]
     kept = KeptDraws(np.array([0, 1, 4], dtype=np.int16), np.repeat(against, 1000, axis=2), rolled)
     drawn = kept.grades(3.0)
-    assert (drawn > 0).mean() == pytest.approx(0.75) and (drawn == 4).mean() == pytest.approx(0.75 * 3 / 7, abs=0.001)
+    assert (drawn > 0).mean() == pytest.approx(0.75) and (drawn == 4).mean() == pytest.approx(
+        0.75 * 3 / 7, abs=0.001
+    )
 
 
 def of_all(asked: Sequence[Contrast]) -> dict[str, Sequence[Contrast]]:
@@ -74,7 +86,9 @@ def means_by_hand(contrast: Contrast, scope: str, factor: float) -> np.ndarray:
     sets = np.tile(left, (len(drawn), 1))
     sets[:, model.pairs] = drawn
     scores = pool.score(sets, MEASURES[:2], POLICY)[..., counted]
-    differences = scores[:, list(contrast.first)].mean(axis=1) - scores[:, list(contrast.second)].mean(axis=1)
+    differences = scores[:, list(contrast.first)].mean(axis=1) - scores[
+        :, list(contrast.second)
+    ].mean(axis=1)
     return np.round(differences.mean(axis=-1), 9)
 
 
@@ -82,7 +96,9 @@ def by_hand(contrast: Contrast, kind: str, column: int, scope: str, factor: floa
     """The conclusion under a factor."""
     means = means_by_hand(contrast, scope, factor)[:, column]
     if kind == "order":
-        return ("second > first", "first = second", "first > second")[int(np.sign(round(means.mean(), 9))) + 1] + " expected"
+        return ("second > first", "first = second", "first > second")[
+            int(np.sign(round(means.mean(), 9))) + 1
+        ] + " expected"
     agree = max((np.sign(means) == sign).mean() for sign in (-1, 0, 1))
     return "order certain" if agree >= 0.95 else "order open"
 
@@ -90,9 +106,16 @@ def by_hand(contrast: Contrast, kind: str, column: int, scope: str, factor: floa
 def test_a_conclusion_changes_at_its_factor_and_not_a_step_before() -> None:
     pool, _, filled = sample()
     family = contrasts(pool.names, {"sets": Group("run0", ("run1", "run2"))}, True)
-    assert [one.names for one in family] == [("run0", "run1"), ("run0", "run2"), ("run1", "run2"), ("run0", "sets")]
+    assert [one.names for one in family] == [
+        ("run0", "run1"),
+        ("run0", "run2"),
+        ("run1", "run2"),
+        ("run0", "sets"),
+    ]
     found = tipping(filled, of_all(family), family)
-    assert len(found) == 4 * 2 * 3 * 2 and list(found["metric"].unique()) == [measure.name for measure in MEASURES[:2]]
+    assert len(found) == 4 * 2 * 3 * 2 and list(found["metric"].unique()) == [
+        measure.name for measure in MEASURES[:2]
+    ]
     changes = 0
     for row in found.itertuples():
         kind = kind_of(row.conclusion)
@@ -122,20 +145,31 @@ def test_significance_under_a_factor_is_that_of_the_family() -> None:
         rows = found[(found["metric"] == measure.name) & (found["scope"] == "all")]
         p = completed_family(filled.drawn(weights, number), 0)
         np.testing.assert_allclose(filled.differences(weights, number)[:, -1], p)
-        assert [row.conclusion.startswith("differ") for row in rows.itertuples()] == (p <= 0.05).tolist()
+        assert [row.conclusion.startswith("differ") for row in rows.itertuples()] == (
+            p <= 0.05
+        ).tolist()
         for row in rows[rows["factor_above"].notna()].itertuples():
             kept = filled.scoring.model.kept(range(len(filled.sums))).grades(row.factor_above)
             sets = np.tile(left, (len(kept), 1))
             sets[:, filled.scoring.model.pairs] = kept
-            scores = pool.score(sets, MEASURES[:2], POLICY)[..., filled.scoring.counted][:, :, number]
+            scores = pool.score(sets, MEASURES[:2], POLICY)[..., filled.scoring.counted][
+                :, :, number
+            ]
             drawn = np.einsum("cr,drk->dck", weights, filled.units.sums(scores))
             place = [one.names for one in family].index((row.first, row.second))
-            assert (completed_family(drawn, 0)[place] <= 0.05) != row.conclusion.startswith("differ")
+            assert (completed_family(drawn, 0)[place] <= 0.05) != row.conclusion.startswith(
+                "differ"
+            )
 
 
 def test_the_nearest_change_is_found_by_halves() -> None:
     """Four conclusions that change at a step downward, at a step upward, at both ends, and never; no step is tried twice."""
-    turns = [lambda step: step <= -5, lambda step: step >= 33, lambda step: abs(step) == STEPS, lambda step: False]
+    turns = [
+        lambda step: step <= -5,
+        lambda step: step >= 33,
+        lambda step: abs(step) == STEPS,
+        lambda step: False,
+    ]
     tried: list[int] = []
 
     def conclusions(step: int, some: np.ndarray) -> np.ndarray:
@@ -143,7 +177,12 @@ def test_the_nearest_change_is_found_by_halves() -> None:
         return np.array([1 - turns[number](step) for number in some])
 
     found = nearest(conclusions, np.ones(4, dtype=np.int64))
-    expected = [[factor_at(-5), np.nan], [np.nan, factor_at(33)], [1 / LARGEST, LARGEST], [np.nan, np.nan]]
+    expected = [
+        [factor_at(-5), np.nan],
+        [np.nan, factor_at(33)],
+        [1 / LARGEST, LARGEST],
+        [np.nan, np.nan],
+    ]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert len(tried) == len(set(tried)) == 24 and 0 not in tried
 
@@ -173,8 +212,15 @@ def test_factors_are_applied_to_the_draws_that_were_scored() -> None:
     family = contrasts(("run0", "run1", "run2"), {}, True)
 
     def tips(draws: int) -> float:
-        found = tipping(replace(filled, sums=filled.sums[:draws]), {"ndcg_cut_3": family[2:]}, family, ("sure",)).iloc[0]
-        assert (found["first"], found["second"], found["scope"], found["conclusion"]) == ("run1", "run2", "all", "order open")
+        found = tipping(
+            replace(filled, sums=filled.sums[:draws]), {"ndcg_cut_3": family[2:]}, family, ("sure",)
+        ).iloc[0]
+        assert (found["first"], found["second"], found["scope"], found["conclusion"]) == (
+            "run1",
+            "run2",
+            "all",
+            "order open",
+        )
         return float(found["factor_below"])
 
     def certain(factor: float) -> bool:
@@ -199,8 +245,12 @@ def test_draws_of_large_pools_are_scored_in_parts(monkeypatch: pytest.MonkeyPatc
 def test_without_holes_there_is_nothing_to_tip() -> None:
     pool, whole, _ = made_pool(*made_runs(), hidden=0)
     units, family = units_of(pool.turns), contrasts(pool.names, {}, True)
-    filled = fill_holes(pool, whole, MEASURES, POLICY, np.ones(len(pool.turns), dtype=bool), units, 0)
-    assert not len(tipping(filled, of_all(family), family)) and not len(tipping(None, of_all(family), family))
+    filled = fill_holes(
+        pool, whole, MEASURES, POLICY, np.ones(len(pool.turns), dtype=bool), units, 0
+    )
+    assert not len(tipping(filled, of_all(family), family)) and not len(
+        tipping(None, of_all(family), family)
+    )
 
 
 def test_passages_that_both_found_have_no_unique_factor() -> None:
@@ -208,7 +258,16 @@ def test_passages_that_both_found_have_no_unique_factor() -> None:
     runs, judged = made_runs(runs=1)
     pool, _, left = made_pool([runs[0], runs[0]], judged)
     units, family = units_of(pool.turns), contrasts(("a", "b"), {}, True)
-    filled = fill_holes(pool, left, MEASURES[:1], POLICY, np.ones(len(pool.turns), dtype=bool), units, 0, check=False)
+    filled = fill_holes(
+        pool,
+        left,
+        MEASURES[:1],
+        POLICY,
+        np.ones(len(pool.turns), dtype=bool),
+        units,
+        0,
+        check=False,
+    )
     found = tipping(filled, of_all(family), family)
     assert found["factor_below"].isna().all() and found["factor_above"].isna().all()
     assert found["conclusion"].tolist()[:2] == ["first = second expected"] * 2
@@ -217,7 +276,9 @@ def test_passages_that_both_found_have_no_unique_factor() -> None:
 # ---------------------------------------------------------------- p adjusted over the family
 
 
-def drawn_sums(seed: int, draws: int, pairs: int, units: int, noise: float, shift: float = 0.0) -> np.ndarray:
+def drawn_sums(
+    seed: int, draws: int, pairs: int, units: int, noise: float, shift: float = 0.0
+) -> np.ndarray:
     """Systems' sums and draws that move each system as a whole; the first pair is shifted by ``shift``."""
     rng = np.random.default_rng(seed)
     base = rng.normal(size=(pairs, units))
@@ -233,7 +294,9 @@ def test_without_draws_that_differ_it_is_max_t() -> None:
 
 def test_draws_that_agree_come_near_max_t_and_draws_that_disagree_reject_nothing() -> None:
     sums = drawn_sums(2, 200, 6, 12, 1e-6, 1.6)
-    np.testing.assert_allclose(completed_family(sums, 0), np.minimum(1, max_t(sums[0], 0)), atol=0.02)
+    np.testing.assert_allclose(
+        completed_family(sums, 0), np.minimum(1, max_t(sums[0], 0)), atol=0.02
+    )
     flipped = sums.copy()
     flipped[::2, 0] *= -1
     assert max_t(sums[0], 0)[0] < 0.05 and completed_family(flipped, 0)[0] == 1

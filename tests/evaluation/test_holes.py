@@ -22,7 +22,11 @@ from robustcs.policy import EvaluationPolicy
 
 IDS = ["a", "b", "ab", "MARCO_1234567", "MARCO_1234568", "MARCO_12345678901234567890", "judged"]
 #: Of every run, the passages of three turns.
-RUNS = st.lists(st.lists(st.sets(st.sampled_from(IDS)), min_size=3, max_size=3).filter(any), min_size=1, max_size=3)
+RUNS = st.lists(
+    st.lists(st.sets(st.sampled_from(IDS)), min_size=3, max_size=3).filter(any),
+    min_size=1,
+    max_size=3,
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,32 +46,49 @@ def judged(passages: list[set[str]], qrels: Qrels) -> holes.JudgedRun:
 
 @pytest.mark.parametrize("chance", [False, True], ids=["", "all ids have one hash"])
 @given(given=RUNS)
-def test_a_passage_of_a_turn_has_one_number(qrels: Qrels, given: list[list[set[str]]], chance: bool) -> None:
+def test_a_passage_of_a_turn_has_one_number(
+    qrels: Qrels, given: list[list[set[str]]], chance: bool
+) -> None:
     runs = [judged(passages, qrels) for passages in given]
-    alike = mock.patch.object(Ids, "hashes", lambda ids: np.zeros(len(ids), np.uint64)) if chance else nullcontext()
+    alike = (
+        mock.patch.object(Ids, "hashes", lambda ids: np.zeros(len(ids), np.uint64))
+        if chance
+        else nullcontext()
+    )
     with alike:
         numbers = holes.passage_numbers(runs)
     number_of: dict[tuple[int, str], int] = {}
     for run, found in zip(runs, numbers, strict=True):
         rows = np.nonzero(run.top.grades == UNJUDGED)[0]
-        for row, passage, number in zip(rows.tolist(), run.unjudged.texts(), found.tolist(), strict=True):
+        for row, passage, number in zip(
+            rows.tolist(), run.unjudged.texts(), found.tolist(), strict=True
+        ):
             assert number_of.setdefault((row, passage), number) == number
     assert sorted(number_of.values()) == list(range(len(number_of)))
     by_turn = np.bincount(np.array([row for row, _ in number_of], dtype=np.int64), minlength=3)
     assert holes.pool_holes(runs, numbers).tolist() == by_turn.tolist()
-    assert [row for row, _ in sorted(number_of, key=number_of.__getitem__)] == sorted(row for row, _ in number_of)
+    assert [row for row, _ in sorted(number_of, key=number_of.__getitem__)] == sorted(
+        row for row, _ in number_of
+    )
 
 
 def test_runs_are_taken_apart_by_turns(qrels: Qrels, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nine unjudged passages in three turns, of which three or six may be held at a time."""
-    runs = [judged([{"a", "b"}, {"a", "judged"}, set()], qrels), judged([{"b"}, {"a", "b"}, {"a", "b", "ab"}], qrels)]
+    runs = [
+        judged([{"a", "b"}, {"a", "judged"}, set()], qrels),
+        judged([{"b"}, {"a", "b"}, {"a", "b", "ab"}], qrels),
+    ]
     for at_once, turns in ((3, [1, 1, 1]), (6, [2, 1]), (9, [3]), (1, [1, 1, 1])):
         monkeypatch.setattr(holes, "_AT_ONCE", at_once)
         parts = list(holes.stretches(runs))
         assert [len(part[0].matrix.turns) for part in parts] == turns
         for number, run in enumerate(runs):
-            assert [text for part in parts for text in part[number].unjudged.texts()] == run.unjudged.texts()
-            assert [turn for part in parts for turn in part[number].matrix.turns] == list(run.matrix.turns)
+            assert [
+                text for part in parts for text in part[number].unjudged.texts()
+            ] == run.unjudged.texts()
+            assert [turn for part in parts for turn in part[number].matrix.turns] == list(
+                run.matrix.turns
+            )
 
 
 def test_without_unjudged_passages_all_turns_are_taken_together(qrels: Qrels) -> None:
@@ -89,5 +110,7 @@ def test_without_unjudged_passages_all_turns_are_taken_together(qrels: Qrels) ->
 )
 def test_only_relevant(tmp_path: Path, grades: str, level: int, only: bool) -> None:
     """No judged passage below the relevance level, or a single grade."""
-    (tmp_path / "qrels").write_text("".join(f"1_1 0 d{number} {grade}\n" for number, grade in enumerate(grades)))
+    (tmp_path / "qrels").write_text(
+        "".join(f"1_1 0 d{number} {grade}\n" for number, grade in enumerate(grades))
+    )
     assert only_relevant(read_qrels(tmp_path / "qrels"), level) is only

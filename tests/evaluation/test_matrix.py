@@ -16,7 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix, graded_run, no_judged_passage
+from robustcs.evaluation.matrix import (
+    ABSENT,
+    UNJUDGED,
+    GradeMatrix,
+    grade_matrix,
+    graded_run,
+    no_judged_passage,
+)
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs import columns
 from robustcs.inputs.ids import Ids
@@ -29,8 +36,12 @@ from tests.evaluation.test_run_pool import as_ranking
 
 turns_ = st.sampled_from(["2_1", "1_1", "1_2", "1_10", "9"])
 documents_ = st.integers(0, 12).map(lambda number: f"d{number}" + "-long" * (number % 4))
-runs_ = st.dictionaries(turns_, st.lists(documents_, min_size=1, max_size=10, unique=True), min_size=1)
-qrels_ = st.dictionaries(turns_, st.dictionaries(documents_, st.integers(-2, 4), min_size=1), min_size=1)
+runs_ = st.dictionaries(
+    turns_, st.lists(documents_, min_size=1, max_size=10, unique=True), min_size=1
+)
+qrels_ = st.dictionaries(
+    turns_, st.dictionaries(documents_, st.integers(-2, 4), min_size=1), min_size=1
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +49,31 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("matrix")
 
 
-def matrix_of(folder: Path, run: dict[str, list[str]], qrels: dict[str, dict[str, int]]) -> GradeMatrix:
-    lines = [f"{turn} Q0 {document} {i} {-i} t\n" for turn, found in run.items() for i, document in enumerate(found)]
+def matrix_of(
+    folder: Path, run: dict[str, list[str]], qrels: dict[str, dict[str, int]]
+) -> GradeMatrix:
+    lines = [
+        f"{turn} Q0 {document} {i} {-i} t\n"
+        for turn, found in run.items()
+        for i, document in enumerate(found)
+    ]
     (folder / "run").write_text("".join(lines))
-    judged = [f"{turn} 0 {document} {grade}\n" for turn, row in qrels.items() for document, grade in row.items()]
+    judged = [
+        f"{turn} 0 {document} {grade}\n"
+        for turn, row in qrels.items()
+        for document, grade in row.items()
+    ]
     (folder / "qrels").write_text("".join(judged))
-    return grade_matrix(rank_run(read_run(folder / "run"), EvaluationPolicy()), read_qrels(folder / "qrels"))
+    return grade_matrix(
+        rank_run(read_run(folder / "run"), EvaluationPolicy()), read_qrels(folder / "qrels")
+    )
 
 
 @settings(deadline=None, max_examples=30)
 @given(run=runs_, qrels=qrels_)
-def test_equals_a_plain_join(scratch: Path, run: dict[str, list[str]], qrels: dict[str, dict[str, int]]) -> None:
+def test_equals_a_plain_join(
+    scratch: Path, run: dict[str, list[str]], qrels: dict[str, dict[str, int]]
+) -> None:
     matrix = matrix_of(scratch, run, qrels)
     turns = [turn for turn in ("1_1", "1_2", "1_10", "2_1", "9") if turn in qrels]
     assert list(matrix.turns) == turns
@@ -58,7 +83,9 @@ def test_equals_a_plain_join(scratch: Path, run: dict[str, list[str]], qrels: di
         found = [qrels[turn].get(document, UNJUDGED) for document in run.get(turn, [])]
         assert matrix.grades[row].tolist() == found + [ABSENT] * (depth - len(found))
         ideal = sorted(qrels[turn].values(), reverse=True)
-        assert matrix.judged[row].tolist() == ideal + [ABSENT] * (matrix.judged.shape[1] - len(ideal))
+        assert matrix.judged[row].tolist() == ideal + [ABSENT] * (
+            matrix.judged.shape[1] - len(ideal)
+        )
         assert matrix.retrieved[row] == len(run.get(turn, []))
         assert matrix.missing[row] == (turn not in run)
     assert matrix.extra_turns == len(set(run) - set(qrels))
@@ -76,10 +103,16 @@ def test_blocks_add_up_to_the_matrix(
     assert 0 < len(blocks[-1].turns) <= size
     assert tuple(turn for block in blocks for turn in block.turns) == matrix.turns
     for part in ("grades", "judged", "retrieved", "missing"):
-        assert np.array_equal(np.concatenate([getattr(block, part) for block in blocks]), getattr(matrix, part))
+        assert np.array_equal(
+            np.concatenate([getattr(block, part) for block in blocks]), getattr(matrix, part)
+        )
 
 
-rows_ = st.lists(st.tuples(turns_, documents_, st.sampled_from(["1", "2", "2.5", "1e1", "-3"])), min_size=1, max_size=30)
+rows_ = st.lists(
+    st.tuples(turns_, documents_, st.sampled_from(["1", "2", "2.5", "1e1", "-3"])),
+    min_size=1,
+    max_size=30,
+)
 
 
 @settings(deadline=None, max_examples=30)
@@ -93,13 +126,22 @@ def test_turn_by_turn_is_the_same_as_whole(
     matrix_of(scratch, {"9": ["d0"]}, qrels)
     if grouped:
         rows = sorted(rows, key=lambda row: row[0])
-    lines = [f"{turn} Q0 {document} {place % 3} {score} t\n" for place, (turn, document, score) in enumerate(rows)]
+    lines = [
+        f"{turn} Q0 {document} {place % 3} {score} t\n"
+        for place, (turn, document, score) in enumerate(rows)
+    ]
     (scratch / "run").write_text(head + "".join(lines))
     judged, policy = read_qrels(scratch / "qrels"), EvaluationPolicy(order=order)
     run = read_run(scratch / "run", ranks=order == "rank")
     whole = grade_matrix(rank_run(run, policy), judged)
-    hashes = mock.patch.object(Ids, "hashes", lambda self: np.zeros(len(self), np.uint64)) if alike else nullcontext()
-    pieces = mock.patch.object(columns, "line_chunks", lambda path, _, longest: line_chunks(path, size, longest))
+    hashes = (
+        mock.patch.object(Ids, "hashes", lambda self: np.zeros(len(self), np.uint64))
+        if alike
+        else nullcontext()
+    )
+    pieces = mock.patch.object(
+        columns, "line_chunks", lambda path, _, longest: line_chunks(path, size, longest)
+    )
     with pieces, hashes:
         found, count = graded_run(scratch / "run", "run", policy, read_qrels(scratch / "qrels"))
     assert count == len(rows)
@@ -113,7 +155,11 @@ def test_memory_is_that_of_a_few_turns(tmp_path: Path) -> None:
     qrels = read_qrels(tmp_path / "qrels")
     most = []
     for turns in (40, 400):
-        lines = (f"t{turn} Q0 passage-{rank:0100} {rank} {1000 - rank} tag\n" for turn in range(turns) for rank in range(100))
+        lines = (
+            f"t{turn} Q0 passage-{rank:0100} {rank} {1000 - rank} tag\n"
+            for turn in range(turns)
+            for rank in range(100)
+        )
         (tmp_path / "run").write_text("".join(lines))
         with mock.patch.object(columns, "_PIECE", 1 << 17):
             tracemalloc.start()
@@ -139,7 +185,9 @@ def test_a_run_is_evaluated_with_few_imports(tmp_path: Path) -> None:
         print({"pyarrow", "pandas", "scipy", "pytrec_eval", "numpy.ma", "numpy.typing", "json", "tempfile"} & set(sys.modules))
         print(sum(name.startswith("robustcs") for name in sys.modules) < 29)
     """
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "[0.5]\nset()\nTrue\n"
 
 
@@ -159,7 +207,9 @@ def test_a_grade_below_0_is_a_judgment_too(scratch: Path) -> None:
     for grade in (-2, 0, 3):
         qrels = {"1_1": {"a": grade}, "1_2": {"b": 1}}
         assert not no_judged_passage(matrix_of(scratch, {"1_1": ["c", "a"]}, qrels))
-        assert no_judged_passage(matrix_of(scratch, {"1_1": ["c", "b"], "1_2": ["a"], "9_9": ["a"]}, qrels))
+        assert no_judged_passage(
+            matrix_of(scratch, {"1_1": ["c", "b"], "1_2": ["a"], "9_9": ["a"]}, qrels)
+        )
 
 
 def test_a_run_without_any_judged_turn(scratch: Path) -> None:
@@ -178,7 +228,11 @@ def test_a_run_without_any_turn() -> None:
 
 def test_a_real_run(shared_data: Path) -> None:
     run = read_run(shared_data / "cast2019" / "runs" / "bert_base_raw.trec.gz")
-    matrix = grade_matrix(rank_run(run, EvaluationPolicy()), read_qrels(shared_data / "cast2019" / "qrels.txt.gz"))
+    matrix = grade_matrix(
+        rank_run(run, EvaluationPolicy()), read_qrels(shared_data / "cast2019" / "qrels.txt.gz")
+    )
     assert matrix.grades.shape == (173, 100)
     assert matrix.extra_turns == 306, "479 turns, 173 of them judged"
-    assert int((matrix.grades[:, :3] == UNJUDGED).sum()) == 132, "of 519, recomputed outside this project"
+    assert int((matrix.grades[:, :3] == UNJUDGED).sum()) == 132, (
+        "of 519, recomputed outside this project"
+    )

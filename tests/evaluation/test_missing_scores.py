@@ -21,8 +21,19 @@ def compared(values: np.ndarray, missing: str = "zero") -> Evaluation:
     """Evaluate systems a, b, … (rows) over turns of conversations of two."""
     turns = [f"{1 + place // 2}_{1 + place % 2}" for place in range(values.shape[1])]
     scores = {chr(97 + place): TurnScores(turns, {"s": row}) for place, row in enumerate(values)}
-    own = {name: int((~np.isnan(one["s"])).sum()) for name, one in scores.items()} if missing == "own" else {}
-    evaluated = Evaluated(EvaluationPolicy(), "scores", len(turns), 0, own_turns=own, unscored=int(np.isnan(values).sum() > 0))
+    own = (
+        {name: int((~np.isnan(one["s"])).sum()) for name, one in scores.items()}
+        if missing == "own"
+        else {}
+    )
+    evaluated = Evaluated(
+        EvaluationPolicy(),
+        "scores",
+        len(turns),
+        0,
+        own_turns=own,
+        unscored=int(np.isnan(values).sum() > 0),
+    )
     return evaluate(scores, {"s": False}, units_of(turns), evaluated)
 
 
@@ -31,7 +42,9 @@ def with_missing(draw: st.DrawFn) -> tuple[np.ndarray, np.random.Generator]:
     """Systems that differ clearly, whose judge fails on bad answers, at random or not at all."""
     generator = np.random.default_rng(draw(st.integers(0, 10_000)))
     systems, turns = draw(st.integers(2, 3)), draw(st.integers(16, 30))
-    values = np.clip(generator.normal(generator.uniform(0.1, 0.9, (systems, 1)), 0.1, (systems, turns)), 0, 1)
+    values = np.clip(
+        generator.normal(generator.uniform(0.1, 0.9, (systems, 1)), 0.1, (systems, turns)), 0, 1
+    )
     share = draw(st.sampled_from([0.02, 0.1, 0.45]))
     bad = values < np.quantile(values, share, axis=1, keepdims=True)
     lost = bad if draw(st.booleans()) else generator.random(values.shape) < share
@@ -43,12 +56,17 @@ def with_missing(draw: st.DrawFn) -> tuple[np.ndarray, np.random.Generator]:
 
 @given(with_missing(), st.sampled_from(["zero", "own"]))
 @settings(max_examples=60, deadline=None)
-def test_no_completion_reverses_a_claimed_order(made: tuple[np.ndarray, np.random.Generator], rule: str) -> None:
+def test_no_completion_reverses_a_claimed_order(
+    made: tuple[np.ndarray, np.random.Generator], rule: str
+) -> None:
     values, generator = made
     result = compared(values, rule)
     lost = np.isnan(values)
     completions = [np.where(lost, generator.uniform(0, 1, values.shape), values) for _ in range(20)]
-    completions += [np.where(lost, generator.integers(0, 2, (len(values), 1)).astype(float), values) for _ in range(8)]
+    completions += [
+        np.where(lost, generator.integers(0, 2, (len(values), 1)).astype(float), values)
+        for _ in range(8)
+    ]
     pairs = list(combinations(range(len(values)), 2))
     for row, (first, second) in zip(result.pairs.itertuples(), pairs, strict=True):
         gaps = [float((one[first] - one[second]).mean()) for one in completions]
@@ -93,8 +111,16 @@ def test_without_missing_scores_nothing_changes() -> None:
 
 @pytest.mark.parametrize(
     ("values", "expected"),
-    [([0.2, 0.5], (0, 1)), ([0, 1], (0, 1)), ([1, 5], (1, 5)), ([-0.5, 0.5], (-0.5, 0.5)), ([np.nan, np.nan], (0, 1))],
+    [
+        ([0.2, 0.5], (0, 1)),
+        ([0, 1], (0, 1)),
+        ([1, 5], (1, 5)),
+        ([-0.5, 0.5], (-0.5, 0.5)),
+        ([np.nan, np.nan], (0, 1)),
+    ],
 )
-def test_the_range_is_0_to_1_unless_scores_lie_outside(values: list[float], expected: tuple[float, float]) -> None:
+def test_the_range_is_0_to_1_unless_scores_lie_outside(
+    values: list[float], expected: tuple[float, float]
+) -> None:
     table = np.array([values])
     assert MissingScores(table, np.isnan(table)).range == expected

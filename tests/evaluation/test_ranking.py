@@ -26,7 +26,9 @@ rows_ = st.lists(
         st.sampled_from(["1_1", "1_2", "1_10"]),
         st.sampled_from(["a", "b", "B", "ab", "d1", "d10", "d9", "é", "z", "\U0001f600", "\uffff"]),
         st.integers(-1, 3),
-        st.sampled_from([0.0, -0.0, 1.0, 1.0 + 1e-9, 2.5, -3.0, 16777216.0, 16777217.0, 1e300, 1e301, -1e300]),
+        st.sampled_from(
+            [0.0, -0.0, 1.0, 1.0 + 1e-9, 2.5, -3.0, 16777216.0, 16777217.0, 1e300, 1e301, -1e300]
+        ),
     ),
     min_size=1,
     max_size=40,
@@ -39,14 +41,22 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rank(path: Path, rows: list[Row], policy: EvaluationPolicy = BY_SCORE) -> Ranking:
-    path.write_text("".join(f"{turn} Q0 {document} {rank} {score!r} t\n" for turn, document, rank, score in rows), "utf-8")
+    path.write_text(
+        "".join(
+            f"{turn} Q0 {document} {rank} {score!r} t\n" for turn, document, rank, score in rows
+        ),
+        "utf-8",
+    )
     return rank_run(read_run(path, ranks=policy.order == "rank"), policy)
 
 
 def as_dict(ranking: Ranking) -> dict[str, list[str]]:
     documents = ranking.ids.texts()
     return {
-        turn: [documents[code] for code in ranking.document_codes[ranking.starts[i] : ranking.starts[i + 1]]]
+        turn: [
+            documents[code]
+            for code in ranking.document_codes[ranking.starts[i] : ranking.starts[i + 1]]
+        ]
         for i, turn in enumerate(ranking.turns)
     }
 
@@ -54,11 +64,15 @@ def as_dict(ranking: Ranking) -> dict[str, list[str]]:
 def plainly(rows: list[Row], policy: EvaluationPolicy) -> tuple[dict[str, list[str]], int]:
     """Turn → documents, best first, and how many repeated ones were left out."""
     with np.errstate(over="ignore"):
-        rows = [(turn, document, rank, float(np.float32(score))) for turn, document, rank, score in rows]
+        rows = [
+            (turn, document, rank, float(np.float32(score))) for turn, document, rank, score in rows
+        ]
     if policy.order == "rank":
         rows = sorted(rows, key=lambda row: row[2])
     else:
-        rows = sorted(sorted(rows, key=lambda row: row[1].encode(), reverse=True), key=lambda row: -row[3])
+        rows = sorted(
+            sorted(rows, key=lambda row: row[1].encode(), reverse=True), key=lambda row: -row[3]
+        )
     ranked: dict[str, list[str]] = {}
     repeated = 0
     for turn, document, _, _ in rows:
@@ -84,7 +98,9 @@ def test_equals_a_plain_sort(scratch: Path, rows: list[Row], order: str, depth: 
 
 
 def test_score_descending_whatever_the_file_says(scratch: Path) -> None:
-    ranking = rank(scratch, [("1", "a", 1, 1.0), ("1", "b", 2, 3.0), ("2", "c", 1, 1.0), ("1", "d", 3, 2.0)])
+    ranking = rank(
+        scratch, [("1", "a", 1, 1.0), ("1", "b", 2, 3.0), ("2", "c", 1, 1.0), ("1", "d", 3, 2.0)]
+    )
     assert as_dict(ranking) == {"1": ["b", "d", "a"], "2": ["c"]}
 
 
@@ -93,26 +109,40 @@ def test_score_descending_whatever_the_file_says(scratch: Path) -> None:
 def test_every_two_neighbours_of_a_file_may_be_out_of_order(
     scratch: Path, order: Literal["score", "rank"], places: str
 ) -> None:
-    rows = [(turn, f"d{place}", int(place), -float(place)) for turn in ("1", "2") for place in places]
+    rows = [
+        (turn, f"d{place}", int(place), -float(place)) for turn in ("1", "2") for place in places
+    ]
     found = as_dict(rank(scratch, rows, EvaluationPolicy(order=order)))
     assert found == dict.fromkeys(("1", "2"), [f"d{place}" for place in sorted(places)])
 
 
 def test_order_by_rank_keeps_equal_ranks_in_file_order(scratch: Path) -> None:
     rows = [("1", "a", 2, 9.0), ("1", "b", 1, 1.0), ("1", "c", 1, 2.0), ("1", "d", 0, 0.0)]
-    assert as_dict(rank(scratch, rows, EvaluationPolicy(order="rank"))) == {"1": ["d", "b", "c", "a"]}
+    assert as_dict(rank(scratch, rows, EvaluationPolicy(order="rank"))) == {
+        "1": ["d", "b", "c", "a"]
+    }
 
 
 def test_the_best_ranked_of_a_repeated_document_counts(scratch: Path) -> None:
-    ranking = rank(scratch, [("1", "a", 1, 1.0), ("1", "b", 2, 2.0), ("1", "a", 3, 3.0), ("2", "a", 1, 1.0)])
+    ranking = rank(
+        scratch, [("1", "a", 1, 1.0), ("1", "b", 2, 2.0), ("1", "a", 3, 3.0), ("2", "a", 1, 1.0)]
+    )
     assert as_dict(ranking) == {"1": ["a", "b"], "2": ["a"]}
     assert ranking.repeated == 1
-    assert ranking.notes == ("my.run: 1 repeated document skipped; the best-ranked row of each counts",)
+    assert ranking.notes == (
+        "my.run: 1 repeated document skipped; the best-ranked row of each counts",
+    )
 
 
-def test_repeated_documents_are_found_in_every_block_of_turns(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_documents_are_found_in_every_block_of_turns(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ranking_module, "_ROWS", 4)
-    rows = [(f"{turn}", document, 1, 9.0 - place) for turn in range(1, 7) for place, document in enumerate("aab")]
+    rows = [
+        (f"{turn}", document, 1, 9.0 - place)
+        for turn in range(1, 7)
+        for place, document in enumerate("aab")
+    ]
     assert as_dict(rank(scratch, rows)) == {str(turn): ["a", "b"] for turn in range(1, 7)}
 
 
@@ -123,8 +153,12 @@ def test_depth_is_cut_after_repeated_documents_are_left_out(scratch: Path) -> No
 
 def scored(path: Path, *turns: list[tuple[int, float]]) -> Path:
     """Write a run with the (rank, score) of the passages of every turn."""
-    rows = [(turn, place, *one) for turn, found in enumerate(turns) for place, one in enumerate(found)]
-    path.write_text("".join(f"{turn} Q0 d{place} {rank} {score} t\n" for turn, place, rank, score in rows))
+    rows = [
+        (turn, place, *one) for turn, found in enumerate(turns) for place, one in enumerate(found)
+    ]
+    path.write_text(
+        "".join(f"{turn} Q0 d{place} {rank} {score} t\n" for turn, place, rank, score in rows)
+    )
     return path
 
 
@@ -139,7 +173,9 @@ def test_equal_scores_in_many_turns_are_noted(tmp_path: Path) -> None:
     """Two equal passages, and a few such turns, say nothing; the depth of the policy hides no scores."""
     few = scored(tmp_path / "few", EQUAL, EQUAL[:2], *[SOUND] * 8)
     many = scored(tmp_path / "many", EQUAL, EQUAL, *[SOUND] * 8)
-    note = f"many: all scores are equal in 2 of 10 turns, whose passages are ordered by id; {BY_RANK}"
+    note = (
+        f"many: all scores are equal in 2 of 10 turns, whose passages are ordered by id; {BY_RANK}"
+    )
     for policy in (BY_SCORE, EvaluationPolicy(depth=1), EvaluationPolicy(order="rank")):
         ranks = policy.order == "rank"
         assert rank_run(read_run(few, ranks=ranks), policy).notes == ()
@@ -150,7 +186,9 @@ def test_equal_scores_in_many_turns_are_noted(tmp_path: Path) -> None:
 
 
 def test_ranks_that_contradict_scores_are_noted(tmp_path: Path) -> None:
-    def notes(*turns: list[tuple[int, float]], order: Literal["score", "rank"] = "score") -> tuple[str, ...]:
+    def notes(
+        *turns: list[tuple[int, float]], order: Literal["score", "rank"] = "score"
+    ) -> tuple[str, ...]:
         path = scored(tmp_path / "my.run", *turns)
         return notes_on_ranks(read_run(path), path, EvaluationPolicy(order=order))
 

@@ -32,11 +32,15 @@ def test_what_can_be_written(text: str, operator: str, value: float) -> None:
     assert parse_threshold(text) == Threshold(operator, value)
 
 
-@pytest.mark.parametrize("text", ["", "high", "<0.5", ">", "0,5", "-1", ">=0.5.1", "nan", "inf", "0.5 0.6", "=>1"])
+@pytest.mark.parametrize(
+    "text", ["", "high", "<0.5", ">", "0,5", "-1", ">=0.5.1", "nan", "inf", "0.5 0.6", "=>1"]
+)
 def test_what_cannot_be_written(text: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_threshold(text)
-    assert str(error.value) == f"cannot read threshold {text!r}; use '>0', '>=0.5', '=1' or a number"
+    assert (
+        str(error.value) == f"cannot read threshold {text!r}; use '>0', '>=0.5', '=1' or a number"
+    )
     assert error.value.exit_code is ExitCode.USAGE
 
 
@@ -86,8 +90,12 @@ def test_holds_is_elementwise() -> None:
         ("of my own", [">0", "=1"], [">0", "=1"]),
     ],
 )
-def test_thresholds_that_say_the_same_of_a_measure_stand_once(measure: str, asked: list[str], kept: list[str]) -> None:
-    assert [str(one) for one in distinct_thresholds(measure, list(map(parse_threshold, asked)))] == kept
+def test_thresholds_that_say_the_same_of_a_measure_stand_once(
+    measure: str, asked: list[str], kept: list[str]
+) -> None:
+    assert [
+        str(one) for one in distinct_thresholds(measure, list(map(parse_threshold, asked)))
+    ] == kept
 
 
 @pytest.mark.parametrize(
@@ -98,12 +106,21 @@ def test_thresholds_that_say_the_same_of_a_measure_stand_once(measure: str, aske
         ("=1", "iprec_at_recall_0.10", True), (">=5", "utility", True), (">1", "G", True), ("=1.0000000001", "P_1", True),
     ],
 )  # fmt: skip
-def test_a_threshold_that_no_score_reaches_is_refused(threshold: str, metric: str, reached: bool) -> None:
+def test_a_threshold_that_no_score_reaches_is_refused(
+    threshold: str, metric: str, reached: bool
+) -> None:
     if reached:
-        assert reachable_thresholds([parse_threshold(threshold)], [parse_measure(metric)]) == (parse_threshold(threshold),)
+        assert reachable_thresholds([parse_threshold(threshold)], [parse_measure(metric)]) == (
+            parse_threshold(threshold),
+        )
         return
-    with pytest.raises(UsageError, match="^no score of .* can be .*: the highest is 1; use a threshold such as"):
-        reachable_thresholds(list(map(parse_threshold, [">0", threshold])), list(map(parse_measure, ["utility", metric])))
+    with pytest.raises(
+        UsageError, match="^no score of .* can be .*: the highest is 1; use a threshold such as"
+    ):
+        reachable_thresholds(
+            list(map(parse_threshold, [">0", threshold])),
+            list(map(parse_measure, ["utility", metric])),
+        )
 
 
 def test_the_default_measures_end_at_1() -> None:

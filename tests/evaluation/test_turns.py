@@ -43,7 +43,11 @@ def judgments(*pairs: tuple[str, str]) -> Qrels:
 
 
 def run_file(path: Path, qrels: Qrels, *rows: tuple[str, str]) -> Answered:
-    path.write_text("".join(f"{turn} Q0 {document} 1 {-place} t\n" for place, (turn, document) in enumerate(rows)))
+    path.write_text(
+        "".join(
+            f"{turn} Q0 {document} 1 {-place} t\n" for place, (turn, document) in enumerate(rows)
+        )
+    )
     policy = EvaluationPolicy()
     return answered_by_run(path.name, path, grade_matrix(rank_run(read_run(path), policy), qrels))
 
@@ -57,7 +61,15 @@ def test_judged_turns_stand_in_natural_order() -> None:
 
 def test_who_lacks_which(tmp_path: Path) -> None:
     files = [
-        run_file(tmp_path / "whole", QRELS, ("1_1", "d1"), ("1_2", "d2"), ("1_10", "d1"), ("7_1", "d1"), ("7_2", "d1")),
+        run_file(
+            tmp_path / "whole",
+            QRELS,
+            ("1_1", "d1"),
+            ("1_2", "d2"),
+            ("1_10", "d1"),
+            ("7_1", "d1"),
+            ("7_2", "d1"),
+        ),
         run_file(tmp_path / "part", QRELS, ("1_10", "d1"), ("7_1", "d1")),
     ]
     zero, drop = (count_turns(EXPECTED, files, missing) for missing in ("zero", "drop"))
@@ -65,7 +77,10 @@ def test_who_lacks_which(tmp_path: Path) -> None:
     for turns in (zero, drop):
         assert turns.missing == {"part": ("1_1", "1_2")}
         assert turns.lacking.tolist() == [True, True, False]
-        assert turns.notes == ("2 turns of the runs have no judgments and are excluded", "part misses 2 turns: 1_1, 1_2")
+        assert turns.notes == (
+            "2 turns of the runs have no judgments and are excluded",
+            "part misses 2 turns: 1_1, 1_2",
+        )
 
 
 def test_each_run_over_its_own_turns(tmp_path: Path) -> None:
@@ -114,15 +129,25 @@ def test_every_foreign_file_is_refused_with_both_kinds_of_id(tmp_path: Path) -> 
         ("clueweb22-en0-1-2:7", "clueweb22-en0-1-2:8", False, "check that the files belong together"),
     ],
 )  # fmt: skip
-def test_advice_on_ids_depends_on_the_policy(tmp_path: Path, judged: str, found: str, documents: bool, advice: str) -> None:
+def test_advice_on_ids_depends_on_the_policy(
+    tmp_path: Path, judged: str, found: str, documents: bool, advice: str
+) -> None:
     qrels = judgments(("1_1", judged))
-    (problem,) = unjudged_runs(expected_of(qrels, documents), [run_file(tmp_path / "run", qrels, ("1_1", found))])
-    assert problem.advice.removesuffix("; give both the same ids (--documents cuts only DOC-N)") == advice
+    (problem,) = unjudged_runs(
+        expected_of(qrels, documents), [run_file(tmp_path / "run", qrels, ("1_1", found))]
+    )
+    assert (
+        problem.advice.removesuffix("; give both the same ids (--documents cuts only DOC-N)")
+        == advice
+    )
 
 
 def test_a_run_of_holes_is_noted_where_holes_mean_something(tmp_path: Path) -> None:
     # d2 is judged for another turn only
-    files = [run_file(tmp_path / "holes", QRELS, ("1_1", "d2")), run_file(tmp_path / "sound", QRELS, ("1_2", "d2"))]
+    files = [
+        run_file(tmp_path / "holes", QRELS, ("1_1", "d2")),
+        run_file(tmp_path / "sound", QRELS, ("1_2", "d2")),
+    ]
     turns = count_turns(EXPECTED, files, "zero", holes=True)
     assert turns.notes[0] == (
         "holes: none of its passages is judged: its passage ids look like 'd2', those of the qrels like 'd1'; check that the"
@@ -132,13 +157,17 @@ def test_a_run_of_holes_is_noted_where_holes_mean_something(tmp_path: Path) -> N
     with pytest.raises(InputError, match=f"{tmp_path}/holes: none of its passages is judged"):
         count_turns(EXPECTED, files, "zero")
     with pytest.raises(InputError, match="none of its turns"):
-        count_turns(EXPECTED, [run_file(tmp_path / "other", QRELS, ("9", "d1"))], "zero", holes=True)
+        count_turns(
+            EXPECTED, [run_file(tmp_path / "other", QRELS, ("9", "d1"))], "zero", holes=True
+        )
 
 
 def test_no_turn_left() -> None:
     files = [answered_by_turns(turn, turn, [turn], EXPECTED) for turn in ("1_1", "1_2")]
     assert count_turns(EXPECTED, files, "zero").counted.all()
-    with pytest.raises(UsageError, match="no turn is answered by all files; check that their turn ids agree"):
+    with pytest.raises(
+        UsageError, match="no turn is answered by all files; check that their turn ids agree"
+    ):
         count_turns(EXPECTED, files, "drop")
 
 
@@ -152,7 +181,10 @@ def test_files_that_have_only_each_other() -> None:
     together = union_of_turns([("a", ["1_10", "1_2"]), ("b", ["1_1", "1_2"])], "the scores")
     assert together == Expected(("1_1", "1_2", "1_10"), "the scores")
     for files, found in (
-        ([("a", ["1"]), ("b", ["2"])], ["b: none of its turns is in a: its turn ids look like '2', those of a like '1'"]),
+        (
+            [("a", ["1"]), ("b", ["2"])],
+            ["b: none of its turns is in a: its turn ids look like '2', those of a like '1'"],
+        ),
         (
             [("z", ["9"]), ("a", ["1"]), ("b", ["1"])],
             ["z: none of its turns is in a: its turn ids look like '9', those of a like '1'"],
@@ -164,14 +196,21 @@ def test_files_that_have_only_each_other() -> None:
 
 
 ids_ = st.builds("{}_{}".format, st.integers(1, 4), st.integers(1, 12))
-expected_ = st.sets(ids_, min_size=1).map(lambda turns: Expected(tuple(sorted(turns, key=turn_sort_key)), passage="d"))
+expected_ = st.sets(ids_, min_size=1).map(
+    lambda turns: Expected(tuple(sorted(turns, key=turn_sort_key)), passage="d")
+)
 own_ = st.lists(st.sets(ids_, min_size=1), min_size=1, max_size=5)
 
 
 @given(expected=expected_, own=own_, missing=st.sampled_from(["zero", "drop"]))
-def test_counts_are_those_of_sets(expected: Expected, own: list[set[str]], missing: Literal["zero", "drop"]) -> None:
+def test_counts_are_those_of_sets(
+    expected: Expected, own: list[set[str]], missing: Literal["zero", "drop"]
+) -> None:
     judged = set(expected.turns)
-    files = [answered_by_turns(f"f{place}", f"f{place}", turns, expected) for place, turns in enumerate(own)]
+    files = [
+        answered_by_turns(f"f{place}", f"f{place}", turns, expected)
+        for place, turns in enumerate(own)
+    ]
     foreign = [f"f{place}" for place, turns in enumerate(own) if not turns & judged]
     assert [problem.path for problem in strangers(expected, files)] == foreign
     left = judged if missing == "zero" else judged.intersection(*own)
@@ -191,9 +230,14 @@ def test_counts_are_those_of_sets(expected: Expected, own: list[set[str]], missi
 
 
 @given(expected=expected_, own=own_, random=st.randoms(use_true_random=False))
-def test_the_order_of_files_and_of_their_turns_changes_nothing(expected: Expected, own: list[set[str]], random: object) -> None:
+def test_the_order_of_files_and_of_their_turns_changes_nothing(
+    expected: Expected, own: list[set[str]], random: object
+) -> None:
     def counted(order: list[int]) -> tuple[list[bool], dict[str, tuple[str, ...]]] | str:
-        files = [answered_by_turns(f"f{place}", f"f{place}", sorted(own[place]), expected) for place in order]
+        files = [
+            answered_by_turns(f"f{place}", f"f{place}", sorted(own[place]), expected)
+            for place in order
+        ]
         try:
             turns = count_turns(expected, files, "drop")
         except (InputError, UsageError) as error:
@@ -210,7 +254,9 @@ def test_the_order_of_files_and_of_their_turns_changes_nothing(expected: Expecte
 def test_a_union_has_every_turn_once_or_names_who_shares_none(own: list[set[str]]) -> None:
     files = [(f"f{place}", turns) for place, turns in enumerate(own)]
     alone = [
-        name for name, turns in files if len(own) > 1 and not any(turns & others for other, others in files if other != name)
+        name
+        for name, turns in files
+        if len(own) > 1 and not any(turns & others for other, others in files if other != name)
     ]
     if not alone:
         assert set(union_of_turns(files, "x").turns) == set().union(*own)

@@ -8,7 +8,20 @@ import json
 from random import Random
 from typing import Any
 
-WORDS = ("throat", "cancer", "What", "is", "it", "sourdough", "naïve", "“quoted”", "the", "of", "a, b", "don't")
+WORDS = (
+    "throat",
+    "cancer",
+    "What",
+    "is",
+    "it",
+    "sourdough",
+    "naïve",
+    "“quoted”",
+    "the",
+    "of",
+    "a, b",
+    "don't",
+)
 
 
 # ---------------------------------------------------------------- what stands in files
@@ -28,10 +41,16 @@ def lines(rows: list[list[object]], separator: str) -> str:
 
 
 def table(random: Random, separator: str, columns: list[str], rows: list[list[object]]) -> str:
-    order = random.sample(range(len(columns)), len(columns)) if random.random() < 0.2 else range(len(columns))
+    order = (
+        random.sample(range(len(columns)), len(columns))
+        if random.random() < 0.2
+        else range(len(columns))
+    )
     out = io.StringIO()
     if separator == ",":
-        csv.writer(out, lineterminator="\n").writerows([row[place] for place in order] for row in [columns, *rows])
+        csv.writer(out, lineterminator="\n").writerows(
+            [row[place] for place in order] for row in [columns, *rows]
+        )
         return out.getvalue()
     return lines([[row[place] for place in order] for row in [columns, *rows]], separator)
 
@@ -51,7 +70,14 @@ def run(random: Random) -> str:
     separator = random.choice((" ", "\t", "  "))
     head = random.choice(("", "", "# ir_metadata\n", "query_id Q0 docno rank score tag\n"))
     rows: list[list[object]] = [
-        [turn, "Q0", f"d{place}", place, round(random.uniform(-9, 99), 3), "my tag"[random.choice((0, 3)) :]]
+        [
+            turn,
+            "Q0",
+            f"d{place}",
+            place,
+            round(random.uniform(-9, 99), 3),
+            "my tag"[random.choice((0, 3)) :],
+        ]
         for turn in turns(random)
         for place in range(1, random.randint(2, 5))
     ]
@@ -64,12 +90,16 @@ def qrels(random: Random) -> str:
         for turn in turns(random)
         for place in range(random.randint(1, 5))
     ]
-    return random.choice(("", "", "# judged twice\n")) + lines(rows, random.choice((" ", "\t", "  ")))
+    return random.choice(("", "", "# judged twice\n")) + lines(
+        rows, random.choice((" ", "\t", "  "))
+    )
 
 
 def scores(random: Random) -> str:
     rows: list[list[object]] = [
-        [measure, turn, round(random.random(), 4)] for measure in ("map", "ndcg_cut_3") for turn in (*turns(random), "all")
+        [measure, turn, round(random.random(), 4)]
+        for measure in ("map", "ndcg_cut_3")
+        for turn in (*turns(random), "all")
     ]
     return lines(rows, random.choice((" ", "\t", " \t ")))
 
@@ -82,11 +112,15 @@ def scores_missing(random: Random) -> str:
 
 def texts_tsv(random: Random) -> str:
     rows: list[list[object]] = [[turn, text(random)] for turn in turns(random)]
-    return lines(rows, "\t") if random.random() < 0.5 else table(random, "\t", ["id", "query"], rows)
+    return (
+        lines(rows, "\t") if random.random() < 0.5 else table(random, "\t", ["id", "query"], rows)
+    )
 
 
 def texts_jsonl(random: Random) -> str:
-    return jsonl([{random.choice(("id", "qid")): turn, "text": text(random)} for turn in turns(random)])
+    return jsonl(
+        [{random.choice(("id", "qid")): turn, "text": text(random)} for turn in turns(random)]
+    )
 
 
 def texts_rewriter(random: Random) -> str:
@@ -120,12 +154,21 @@ def answers_jsonl(random: Random) -> str:
 
 
 def answers_squad(random: Random) -> str:
-    questions = [{"id": turn, "answers": [{"text": text(random), "answer_start": 0}]} for turn in turns(random)]
-    return as_json({"data": [{"paragraphs": [{"context": "x", "qas": questions}]}], "version": "1.1"})
+    questions = [
+        {"id": turn, "answers": [{"text": text(random), "answer_start": 0}]}
+        for turn in turns(random)
+    ]
+    return as_json(
+        {"data": [{"paragraphs": [{"context": "x", "qas": questions}]}], "version": "1.1"}
+    )
 
 
 def paraphrases(random: Random) -> str:
-    rows: list[list[object]] = [[turn, text(random), text(random)] for turn in turns(random)[:-1] + ["31_9"] * 2 if "_" in turn]
+    rows: list[list[object]] = [
+        [turn, text(random), text(random)]
+        for turn in turns(random)[:-1] + ["31_9"] * 2
+        if "_" in turn
+    ]
     return table(random, ",", ["TURN_ID", "MANUAL PARAPHRASE", "RAW PARAPHRASE"], rows)
 
 
@@ -136,7 +179,12 @@ def collection(random: Random) -> str:
 
 
 def slices(random: Random) -> str:
-    return table(random, "\t", ["turn", "kind", "length"], [[turn, "first", len(turn)] for turn in turns(random)])
+    return table(
+        random,
+        "\t",
+        ["turn", "kind", "length"],
+        [[turn, "first", len(turn)] for turn in turns(random)],
+    )
 
 
 def snippets_jsonl(random: Random) -> str:
@@ -147,11 +195,27 @@ def snippets_jsonl(random: Random) -> str:
 
 def snippets_csv(random: Random) -> str:
     unit = random.choice(("passage", "sentence"))
-    columns = ["Input.turn_id", f"Input.{unit}_id", f"Input.{unit}", "WorkerId", "Answer.taskAnswers"]
+    columns = [
+        "Input.turn_id",
+        f"Input.{unit}_id",
+        f"Input.{unit}",
+        "WorkerId",
+        "Answer.taskAnswers",
+    ]
     rows: list[list[object]] = []
     for turn in turns(random):
-        answer = [{"crowd-entity": {"entities": [{"startOffset": 0, "endOffset": random.randint(1, 9)}]}}]
-        rows.append([turn, random.choice(("d1", '["d1"]')), "some words", "w1", random.choice((json.dumps, repr))(answer)])
+        answer = [
+            {"crowd-entity": {"entities": [{"startOffset": 0, "endOffset": random.randint(1, 9)}]}}
+        ]
+        rows.append(
+            [
+                turn,
+                random.choice(("d1", '["d1"]')),
+                "some words",
+                "w1",
+                random.choice((json.dumps, repr))(answer),
+            ]
+        )
     return table(random, ",", columns, rows)
 
 
@@ -172,12 +236,21 @@ def grades(random: Random) -> str:
 
 
 def judgments_regin(random: Random) -> str:
-    entries = [{"Question ID": "Q1", "Question Text": text(random), "Relevance": random.randint(0, 3), "Novelty": 1}]
+    entries = [
+        {
+            "Question ID": "Q1",
+            "Question Text": text(random),
+            "Relevance": random.randint(0, 3),
+            "Novelty": 1,
+        }
+    ]
     return as_json({turn: {"Questions": entries} for turn in turns(random)})
 
 
 def gold_checks(random: Random) -> str:
-    rows: list[list[object]] = [[turn, "Q1", "relevance", random.randint(0, 3)] for turn in turns(random)]
+    rows: list[list[object]] = [
+        [turn, "Q1", "relevance", random.randint(0, 3)] for turn in turns(random)
+    ]
     return table(random, ",", ["turn", "item", "criterion", "grade"], rows)
 
 
@@ -191,7 +264,12 @@ def turn_list(random: Random) -> str:
 
 def mixed_initiative(random: Random) -> str:
     asked = [{"question": text(random), "score": random.random()} for _ in range(2)]
-    return as_json({"run_name": "x", "turns": [{"turn_id": turn, "questions": asked} for turn in turns(random)]})
+    return as_json(
+        {
+            "run_name": "x",
+            "turns": [{"turn_id": turn, "questions": asked} for turn in turns(random)],
+        }
+    )
 
 
 def topics(random: Random) -> str:
@@ -208,17 +286,30 @@ def question_bank(random: Random) -> str:
 
 
 def needs(random: Random) -> str:
-    return random.choice(("", "topic_id label\n")) + lines([[topic, random.randint(1, 4)] for topic in (101, 102, 103)], " ")
+    return random.choice(("", "topic_id label\n")) + lines(
+        [[topic, random.randint(1, 4)] for topic in (101, 102, 103)], " "
+    )
 
 
 def question_run(random: Random) -> str:
     if random.random() < 0.3:
         return run(random)
-    return lines([["101", "0", f'"{text(random)}"', place, round(random.random(), 3), "tag"] for place in range(3)], " ")
+    return lines(
+        [
+            ["101", "0", f'"{text(random)}"', place, round(random.random(), 3), "tag"]
+            for place in range(3)
+        ],
+        " ",
+    )
 
 
 def evaluation(random: Random) -> str:
-    return as_json({measure: {f"F{facet}": round(random.random(), 3) for facet in (1, 2)} for measure in ("NDCG3", "P1")})
+    return as_json(
+        {
+            measure: {f"F{facet}": round(random.random(), 3) for facet in (1, 2)}
+            for measure in ("NDCG3", "P1")
+        }
+    )
 
 
 def performance(random: Random) -> str:
@@ -236,13 +327,17 @@ def conversations(random: Random) -> str:
 
 
 def turn_conversations(random: Random) -> str:
-    rows: list[list[object]] = [[turn, f"c{random.randint(1, 2)}", place] for place, turn in enumerate(turns(random), 1)]
+    rows: list[list[object]] = [
+        [turn, f"c{random.randint(1, 2)}", place] for place, turn in enumerate(turns(random), 1)
+    ]
     return table(random, "\t", ["turn", "conversation", "turn_number"], rows)
 
 
 def preferences(random: Random) -> str:
     names = ["criterion", "first", "second", "winner", "pair"]
-    rows: list[list[object]] = [["humanness", "a", "b", random.choice(("a", "b", "tie")), f"d{place}"] for place in range(3)]
+    rows: list[list[object]] = [
+        ["humanness", "a", "b", random.choice(("a", "b", "tie")), f"d{place}"] for place in range(3)
+    ]
     if random.random() < 0.3:
         return jsonl([dict(zip(names, row, strict=True)) for row in rows])
     return table(random, "\t", names, rows)
@@ -259,7 +354,9 @@ def sheet(random: Random) -> str:
 def labels_csv(random: Random) -> str:
     names = random.choice((["turn", "document", "grade"], ["query_id", "doc_id", "relevance"]))
     rows: list[list[object]] = [
-        [turn, f"d{place}", random.choice((0, 1, 2, "3.0"))] for turn in turns(random) for place in range(random.randint(1, 4))
+        [turn, f"d{place}", random.choice((0, 1, 2, "3.0"))]
+        for turn in turns(random)
+        for place in range(random.randint(1, 4))
     ]
     return table(random, random.choice((",", "\t")), names, rows)
 
@@ -300,20 +397,33 @@ def project(random: Random) -> str:
 def texts_ikat(random: Random) -> str:
     of_2025 = random.random() < 0.5
     raw, list_name = ("user_utterance", "responses") if of_2025 else ("utterance", "turns")
-    asked = [{"turn_id": place, raw: text(random), "resolved_utterance": text(random), "response": "x"} for place in (1, 2)]
+    asked = [
+        {"turn_id": place, raw: text(random), "resolved_utterance": text(random), "response": "x"}
+        for place in (1, 2)
+    ]
     ptkb: Any = ["a"] if of_2025 else {"1": "a"}
-    return as_json([{"number": random.choice((0, "1-1")), "title": "x", "ptkb": ptkb, list_name: asked}])
+    return as_json(
+        [{"number": random.choice((0, "1-1")), "title": "x", "ptkb": ptkb, list_name: asked}]
+    )
 
 
 def texts_samples(random: Random) -> str:
     if random.random() < 0.3:
         return jsonl([{"sample_id": turn, "cur_utt_text": text(random), "oracle_utt_text": text(random), "t5_rewrite": "x"}
                       for turn in turns(random)])  # fmt: skip
-    return jsonl([{"sample_id": turn, "predicted_rewrite": [text(random) for _ in range(3)]} for turn in turns(random)])
+    return jsonl(
+        [
+            {"sample_id": turn, "predicted_rewrite": [text(random) for _ in range(3)]}
+            for turn in turns(random)
+        ]
+    )
 
 
 def texts_llm4cs(random: Random) -> str:
-    asked = [{"turn_id": place, "question": text(random), "manual_rewrite": text(random), "rewrite": "x"} for place in (1, 2)]
+    asked = [
+        {"turn_id": place, "question": text(random), "manual_rewrite": text(random), "rewrite": "x"}
+        for place in (1, 2)
+    ]
     return as_json([{"conv_id": 31, "turns": asked}])
 
 
@@ -323,7 +433,10 @@ def texts_qrecc(random: Random) -> str:
 
 
 def dpr(random: Random) -> str:
-    found = [{"id": f"w:{place}", "score": random.choice((2.5, "1.5")), "has_answer": False} for place in range(2)]
+    found = [
+        {"id": f"w:{place}", "score": random.choice((2.5, "1.5")), "has_answer": False}
+        for place in range(2)
+    ]
     records = [{"conv_id": 1, "turn_id": place, "question": f"{text(random)} [SEP] {text(random)}", "answers": ["x"],
                 "ctxs": found} for place in (1, 2)]  # fmt: skip
     return random.choice((as_json, jsonl))(records)
@@ -350,17 +463,37 @@ def run_ikat(random: Random) -> str:
 
 def answers_rag(random: Random) -> str:
     said = [{"text": text(random), "citations": [0]}]
-    return jsonl([{"run_id": "x", "topic_id": f"2024-{place}", "references": ["d1", "d2"], "answer": said} for place in (1, 2)])
+    return jsonl(
+        [
+            {"run_id": "x", "topic_id": f"2024-{place}", "references": ["d1", "d2"], "answer": said}
+            for place in (1, 2)
+        ]
+    )
 
 
 def reports(random: Random) -> str:
-    said = [{"text": text(random), "citations": {"d1": 0.5, "d2": 0.25}, **({"rank": 1} if random.random() < 0.5 else {})}]
+    said = [
+        {
+            "text": text(random),
+            "citations": {"d1": 0.5, "d2": 0.25},
+            **({"rank": 1} if random.random() < 0.5 else {}),
+        }
+    ]
     name = random.choice(({"metadata": {"topic_id": "301"}}, {"turn_id": "1-1_1"}))
-    return jsonl([{**name, "responses": said}, {**name, "responses": said, "references": {"d1": 1}}][: random.randint(1, 2)])
+    return jsonl(
+        [{**name, "responses": said}, {**name, "responses": said, "references": {"d1": 1}}][
+            : random.randint(1, 2)
+        ]
+    )
 
 
 def run_dictionary(random: Random) -> str:
-    return as_json({f"31_{turn}": {f"d{place}": round(random.random(), 3) + 0.5 for place in range(3)} for turn in (1, 2)})
+    return as_json(
+        {
+            f"31_{turn}": {f"d{place}": round(random.random(), 3) + 0.5 for place in range(3)}
+            for turn in (1, 2)
+        }
+    )
 
 
 def tasks(random: Random) -> str:
@@ -381,7 +514,9 @@ def export(random: Random) -> str:
 
 
 def answer_labels(random: Random) -> str:
-    rows = [[turn, random.choice(("answerable", "unanswerable", "partial"))] for turn in turns(random)]
+    rows = [
+        [turn, random.choice(("answerable", "unanswerable", "partial"))] for turn in turns(random)
+    ]
     return table(random, ",", ["turn", "answerability"], rows)
 
 
@@ -395,7 +530,12 @@ def reviews(random: Random) -> str:
 
 
 def nuggets(random: Random) -> str:
-    return jsonl([{"qid": str(place), "nuggets": [{"text": text(random), "importance": "vital"}]} for place in (1, 2)])
+    return jsonl(
+        [
+            {"qid": str(place), "nuggets": [{"text": text(random), "importance": "vital"}]}
+            for place in (1, 2)
+        ]
+    )
 
 
 def assignments(random: Random) -> str:
@@ -408,13 +548,17 @@ def assignments(random: Random) -> str:
 
 
 def run_table(random: Random) -> str:
-    rows: list[list[object]] = [[turn, f"d{place}", place, random.random()] for turn in turns(random) for place in (1, 2)]
+    rows: list[list[object]] = [
+        [turn, f"d{place}", place, random.random()] for turn in turns(random) for place in (1, 2)
+    ]
     return table(random, random.choice((",", "\t")), ["query_id", "doc_id", "rank", "score"], rows)
 
 
 def qrels_table(random: Random) -> str:
     names = random.choice((["query-id", "corpus-id", "score"], ["qid", "docno", "relevance"]))
-    rows: list[list[object]] = [[turn, f"d{place}", random.randint(0, 3)] for turn in turns(random) for place in (1, 2)]
+    rows: list[list[object]] = [
+        [turn, f"d{place}", random.randint(0, 3)] for turn in turns(random) for place in (1, 2)
+    ]
     return table(random, random.choice((",", "\t")), names, rows)
 
 
@@ -422,15 +566,24 @@ def scores_table(random: Random) -> str:
     if random.random() < 0.5:
         rows: list[list[object]] = [[turn, "map", random.random()] for turn in turns(random)]
         return table(random, ",", ["query_id", "measure", "value"], rows)
-    return table(random, "\t", ["qid", "map", "P_1"], [[turn, random.random(), 1.0] for turn in turns(random)])
+    return table(
+        random,
+        "\t",
+        ["qid", "map", "P_1"],
+        [[turn, random.random(), 1.0] for turn in turns(random)],
+    )
 
 
 def three_columns(random: Random) -> str:
-    return lines([[turn, f"{turn}-d{place}", place] for turn in turns(random) for place in (1, 2)], "\t")
+    return lines(
+        [[turn, f"{turn}-d{place}", place] for turn in turns(random) for place in (1, 2)], "\t"
+    )
 
 
 def passages_beir(random: Random) -> str:
-    return jsonl([{"_id": f"d{place}", "title": "A title", "text": text(random)} for place in range(4)])
+    return jsonl(
+        [{"_id": f"d{place}", "title": "A title", "text": text(random)} for place in range(4)]
+    )
 
 
 #: The names of the examples above.

@@ -13,7 +13,12 @@ import numpy as np
 
 from robustcs.errors import ProblemList
 from robustcs.inputs.annotations import read_annotations
-from robustcs.inputs.answers import read_answer_labels, read_gold_answers, read_predicted_answers, read_trace
+from robustcs.inputs.answers import (
+    read_answer_labels,
+    read_gold_answers,
+    read_predicted_answers,
+    read_trace,
+)
 from robustcs.inputs.clariq import (
     is_json,
     read_conversations,
@@ -52,7 +57,9 @@ _SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dt
 _WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
 _WANTED = frozenset(f"d{place}" for place in range(4))
 _BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}
-_PAIRS = Layout("file of pairs", ("name", "value"), {"name": "label", "value": "single"}, "", more="value")
+_PAIRS = Layout(
+    "file of pairs", ("name", "value"), {"name": "label", "value": "single"}, "", more="value"
+)
 
 
 #: What labels for texts are joined with.
@@ -108,14 +115,23 @@ def _told_apart(path: Path) -> Any:
 
 
 _TABLES = (make.ratings, make.grades, make.gold_checks, make.snippets_csv, make.snippets_jsonl)
-_TEXTS = (make.texts_tsv, make.texts_jsonl, make.texts_rewriter, make.texts_object, make.texts_cast, make.texts_canard)
+_TEXTS = (
+    make.texts_tsv,
+    make.texts_jsonl,
+    make.texts_rewriter,
+    make.texts_object,
+    make.texts_cast,
+    make.texts_canard,
+)
 _TODAY = (make.texts_llm4cs, make.texts_qrecc, make.texts_samples, make.texts_mtrag)
 _TASKS = (make.tasks, make.export)
 _ALL = tuple(example for name, example in vars(make).items() if name in make.EXAMPLES)
 
 FORMATS: dict[str, Format] = {
     "run": _format(read_run, make.run, expected=oracle.run, found=oracle.of_run),
-    "run-by-rank": _format(read_run, make.run, ranks=True, expected=oracle.run_by_rank, found=oracle.of_run),
+    "run-by-rank": _format(
+        read_run, make.run, ranks=True, expected=oracle.run_by_rank, found=oracle.of_run
+    ),
     "qrels": _format(read_qrels, make.qrels, expected=oracle.qrels, found=oracle.of_qrels),
     "scores": _format(read_scores, make.scores, expected=oracle.scores, found=oracle.of_scores),
     "score-file": Format(
@@ -130,9 +146,19 @@ FORMATS: dict[str, Format] = {
     "texts-human": _format(read_texts, *_TEXTS, role="human"),
     "texts-column": _format(read_texts, make.texts_cast, role="original", column="raw_utterance"),
     "texts-today": _format(read_texts, *_TODAY, role="qr"),
-    "texts-original-today": _format(read_texts, make.texts_ikat, make.dpr, make.texts_qrecc, make.texts_mtrag, role="original"),
+    "texts-original-today": _format(
+        read_texts, make.texts_ikat, make.dpr, make.texts_qrecc, make.texts_mtrag, role="original"
+    ),
     "samples": _format(read_samples, make.texts_samples, role="qr"),
-    "run-today": _format(read_run, make.run_ikat, make.dpr, make.answers_rag, make.run_table, make.three_columns, ranks=True),
+    "run-today": _format(
+        read_run,
+        make.run_ikat,
+        make.dpr,
+        make.answers_rag,
+        make.run_table,
+        make.three_columns,
+        ranks=True,
+    ),
     "qrels-today": _format(read_qrels, make.qrels_table, make.three_columns),
     "scores-today": _format(read_scores, make.scores_table),
     "table": Format(_table, (make.run_table, make.qrels_table, make.variations), (read_table,)),
@@ -148,8 +174,17 @@ FORMATS: dict[str, Format] = {
     "reviews": _format(read_reviews, make.reviews),
     "nuggets": _format(read_nuggets, make.nuggets),
     "assignments": _format(read_assignments, make.assignments),
-    "gold": _format(read_gold_answers, make.answers, make.answers_jsonl, make.answers_squad, make.texts_qrecc, make.dpr),
-    "predictions": _format(read_predicted_answers, make.answers, make.answers_jsonl, make.answers_rag),
+    "gold": _format(
+        read_gold_answers,
+        make.answers,
+        make.answers_jsonl,
+        make.answers_squad,
+        make.texts_qrecc,
+        make.dpr,
+    ),
+    "predictions": _format(
+        read_predicted_answers, make.answers, make.answers_jsonl, make.answers_rag
+    ),
     "paraphrases": _format(read_paraphrases, make.paraphrases),
     "collection": _format(read_passages, make.collection, make.passages_beir, wanted=_WANTED),
     "text-checksums": _format(
@@ -161,7 +196,10 @@ FORMATS: dict[str, Format] = {
         found=oracle.of_checksums,
     ),  # fmt: skip
     "turn-conversations": _format(
-        read_turn_conversations, make.turn_conversations, expected=oracle.turn_conversations, found=dict
+        read_turn_conversations,
+        make.turn_conversations,
+        expected=oracle.turn_conversations,
+        found=dict,
     ),
     "slices": _format(read_slices, make.slices),
     "annotations": _format(read_annotations, make.snippets_jsonl, make.snippets_csv),
@@ -194,8 +232,12 @@ FORMATS: dict[str, Format] = {
     "text": _format(read_text, make.turn_list),
     "kind": Format(_told_apart, _ALL, (kind_of, first_cells)),
     "clariq-json": _format(is_json, make.performance, make.run),
-    "sheet": _format(read_sheet, make.sheet, scale=_SCALE, worklist=_WORKLIST, known={("31_1", "d9"): 1}),
-    "labels": _format(read_labels, make.labels_csv, make.labels_jsonl, make.qrels, texts=_texts_of_labels),
+    "sheet": _format(
+        read_sheet, make.sheet, scale=_SCALE, worklist=_WORKLIST, known={("31_1", "d9"): 1}
+    ),
+    "labels": _format(
+        read_labels, make.labels_csv, make.labels_jsonl, make.qrels, texts=_texts_of_labels
+    ),
     "passage-ids": _format(read_passage_ids, make.collection, texts=_WANTED),
     "judgments": _format(read_judgments, make.judgments, scale=_SCALE),
     "project": _format(read_project, make.project),

@@ -68,7 +68,10 @@ def find(form: Format, path: Path, data: bytes) -> Finding | None:
     path.write_bytes(data)
     printed = io.StringIO()
     swallowed: list[str] = []
-    hook, sys.unraisablehook = sys.unraisablehook, lambda error: swallowed.append(repr(error.exc_value))
+    hook, sys.unraisablehook = (
+        sys.unraisablehook,
+        lambda error: swallowed.append(repr(error.exc_value)),
+    )
     value: Any = None
     refused: Exception | None = None
     try:
@@ -84,18 +87,29 @@ def find(form: Format, path: Path, data: bytes) -> Finding | None:
     finally:
         sys.unraisablehook = hook
     if swallowed or warned or printed.getvalue():
-        told = [*swallowed, *(f"{one.category.__name__}: {one.message}" for one in warned), printed.getvalue()]
+        told = [
+            *swallowed,
+            *(f"{one.category.__name__}: {one.message}" for one in warned),
+            printed.getvalue(),
+        ]
         kind = re.match(r"\w*", told[0])
         return Finding(f"printed: {kind[0] if kind else ''}", "\n".join(told))
     if isinstance(refused, RobustcsError):
         return _unclear(refused, path, data)
     if refused is not None:
-        return Finding(f"{type(refused).__name__} in {_place(refused)}", "".join(traceback.format_exception(refused))[-1500:])
+        return Finding(
+            f"{type(refused).__name__} in {_place(refused)}",
+            "".join(traceback.format_exception(refused))[-1500:],
+        )
     return None if form.expected is None else _misread(form, value, data)
 
 
 def _place(error: BaseException) -> str:
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/robustcs/" in frame.filename]
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "/robustcs/" in frame.filename
+    ]
     return f"{frames[-1].filename.rpartition('/robustcs/')[2]}:{frames[-1].name}" if frames else "?"
 
 
@@ -103,10 +117,14 @@ def _unclear(error: RobustcsError, path: Path, data: bytes) -> Finding | None:
     """A message is unclear that does not name the file and the line, or that nobody can read."""
     message = str(error)
     for line in message.split("\n"):
-        if not line.startswith(str(path)) and not re.fullmatch(r"… and [0-9,]+ more problems", line):
+        if not line.startswith(str(path)) and not re.fullmatch(
+            r"… and [0-9,]+ more problems", line
+        ):
             return Finding(f"message without its file, {error.slug}", line[:300])
         if len(line) > len(str(path)) + LONGEST_LINE:
-            return Finding(f"message without end, {error.slug}", f"{len(line)} characters: {line[:300]}")
+            return Finding(
+                f"message without end, {error.slug}", f"{len(line)} characters: {line[:300]}"
+            )
     if not isinstance(error, InputError):
         return Finding(f"{type(error).__name__} for a file, {error.slug}", message)
     try:
@@ -117,7 +135,11 @@ def _unclear(error: RobustcsError, path: Path, data: bytes) -> Finding | None:
     for problem in error.problems:
         if problem.line is not None and not 1 <= problem.line <= last:
             return Finding(f"line out of the file, {problem.slug}", message)
-        if problem.line is None and problem.slug not in WHOLE_FILE and not text.lstrip().startswith((b"{", b"[")):
+        if (
+            problem.line is None
+            and problem.slug not in WHOLE_FILE
+            and not text.lstrip().startswith((b"{", b"["))
+        ):
             return Finding(f"message without a line, {problem.slug}", message)
     return None
 
@@ -128,10 +150,14 @@ def _misread(form: Format, value: Any, data: bytes) -> Finding | None:
     try:
         expected = form.expected(data)
     except (ValueError, IndexError, TypeError, AttributeError) as error:
-        return Finding(f"accepted what means nothing, {type(error).__name__}", f"{error!r}\n{found!r}"[:600])
+        return Finding(
+            f"accepted what means nothing, {type(error).__name__}", f"{error!r}\n{found!r}"[:600]
+        )
     if expected == oracle.UNKNOWN or _same(expected, found):
         return None
-    return Finding("accepted with another meaning", f"expected {expected!r}\nfound    {found!r}"[:1200])
+    return Finding(
+        "accepted with another meaning", f"expected {expected!r}\nfound    {found!r}"[:1200]
+    )
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -93,9 +93,20 @@ def _lines(random: Random, data: bytes) -> bytes:
     elif how == 3:
         lines[at] = lines[at][: _at(random, lines[at])]
     elif how == 4:
-        lines[at] = lines[at] + lines.pop(other) if len(lines) > 1 and at < len(lines) - 1 else lines[at]
+        lines[at] = (
+            lines[at] + lines.pop(other) if len(lines) > 1 and at < len(lines) - 1 else lines[at]
+        )
     elif how == 5:
-        more = (b"", b"   ", b"#", b"# x", b" # x", b"\t\t", b"\r", b"query_id Q0 docno rank score tag")
+        more = (
+            b"",
+            b"   ",
+            b"#",
+            b"# x",
+            b" # x",
+            b"\t\t",
+            b"\r",
+            b"query_id Q0 docno rank score tag",
+        )
         lines.insert(at, random.choice(more))
     elif how == 6:
         lines = lines * 12
@@ -136,7 +147,9 @@ def _encodings(random: Random, data: bytes) -> bytes:
         text = data.decode()
     except UnicodeDecodeError:
         return b"\xef\xbb\xbf" + data
-    how = random.choice(("latin-1", "utf-16", "utf-16-le", "utf-32", "utf-8-sig", "cp1252", "utf-8-in-the-middle"))
+    how = random.choice(
+        ("latin-1", "utf-16", "utf-16-le", "utf-32", "utf-8-sig", "cp1252", "utf-8-in-the-middle")
+    )
     if how == "utf-8-in-the-middle":
         at = _at(random, data)
         return data[:at] + b"\xef\xbb\xbf" + data[at:]
@@ -190,7 +203,9 @@ def _change(random: Random, value: Any) -> Any:
         if how < 0.1:
             return {name: item for name, item in value.items() if name != key}
         if how < 0.2:
-            name = random.choice(("", " ", "id", "turn", "31_1", key + " ", "9" * 5000, "a\nb", "\ud800", "data"))
+            name = random.choice(
+                ("", " ", "id", "turn", "31_1", key + " ", "9" * 5000, "a\nb", "\ud800", "data")
+            )
             return {(name if old == key else old): item for old, item in value.items()}
         return {**value, key: _change(random, value[key])}
     if isinstance(value, list) and value and random.random() < 0.8:
@@ -206,7 +221,9 @@ def _change(random: Random, value: Any) -> Any:
 
 def _nested(random: Random, data: bytes) -> bytes:
     """Brackets without end, in place of a number or at the beginning."""
-    opened, closed = random.choice(((b"[", b"]"), (b'{"a":', b"}"), (b"{a=", b"}"), (b"(", b")"), (b"-", b"")))
+    opened, closed = random.choice(
+        ((b"[", b"]"), (b'{"a":', b"}"), (b"{a=", b"}"), (b"(", b")"), (b"-", b""))
+    )
     deep = opened * DEEP + b"1" + (closed * DEEP if random.random() < 0.7 else b"")
     numbers = list(_NUMBER.finditer(data))
     if not numbers or random.random() < 0.3:

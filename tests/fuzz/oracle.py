@@ -24,7 +24,18 @@ UNKNOWN = "not read here"
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_HEADS = ("query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure")
+_HEADS = (
+    "query_id",
+    "qid",
+    "q_id",
+    "query-id",
+    "query",
+    "topic",
+    "topic_id",
+    "turn_id",
+    "turn",
+    "measure",
+)
 _IDS = ("id", "qid", "query_id", "turn_id", "turn", "_id", "sample_id", "query-id", "q_id")
 _TEXT_NAMES = ("query", "text", "question", "rewrite")
 _QUOTED = re.compile(r'(\S+)\s+\S+\s+["“](.*)["”]\s+(\S+)\s+(\S+)(\s+.*)?')
@@ -178,7 +189,12 @@ def scores(data: bytes) -> Any:
     found: dict[tuple[str, str], float | None] = {}
     for line in plain(data).decode().split("\n"):
         row = line.split()
-        if line.startswith("#") or not row or row[1:2] == ["all"] or row[0] in ("runid", "relstring"):
+        if (
+            line.startswith("#")
+            or not row
+            or row[1:2] == ["all"]
+            or row[0] in ("runid", "relstring")
+        ):
             continue
         measure, turn, cell = row
         value = None if cell.lower() in _MISSING else real(cell)
@@ -189,7 +205,9 @@ def scores(data: bytes) -> Any:
 
 
 def of_scores(read: Any) -> Any:
-    return {(measure, turn): value for measure in read for turn, value in read[measure].dropna().items()}
+    return {
+        (measure, turn): value for measure in read for turn, value in read[measure].dropna().items()
+    }
 
 
 def same_texts(data: bytes) -> Any:
@@ -210,7 +228,9 @@ def same_texts(data: bytes) -> Any:
                 record = json.loads(text)
             except ValueError:
                 return UNKNOWN
-            if set(record) not in ({"id", "contents"}, {"_id", "title", "text"}) or not all(map(_is_text, record.values())):
+            if set(record) not in ({"id", "contents"}, {"_id", "title", "text"}) or not all(
+                map(_is_text, record.values())
+            ):
                 return UNKNOWN
             *_, passage = (record[name] for name in ("_id", "id") if name in record)
             text = record.get("contents") or f"{record.get('title', '')} {record.get('text', '')}"
@@ -229,7 +249,9 @@ def _is_text(value: Any) -> bool:
 
 
 def _groups(texts: dict[str, Any]) -> list[list[str]]:
-    return sorted(sorted(one for one in texts if texts[one] == text) for text in set(texts.values()))
+    return sorted(
+        sorted(one for one in texts if texts[one] == text) for text in set(texts.values())
+    )
 
 
 def turn_conversations(data: bytes) -> Any:
@@ -237,8 +259,14 @@ def turn_conversations(data: bytes) -> Any:
     text = plain(data).decode()
     rows = [line.split("\t") for line in text.split("\n") if line.strip()]
     head = [cell.strip().lower() for cell in rows[0]]
-    rows = [row for row in rows if [cell.strip().lower() for cell in row] != head]  # of tables put one after the other
-    if sorted(head) != ["conversation", "turn", "turn_number"] or any(len(row) != 3 for row in rows) or "\r" in text:
+    rows = [
+        row for row in rows if [cell.strip().lower() for cell in row] != head
+    ]  # of tables put one after the other
+    if (
+        sorted(head) != ["conversation", "turn", "turn_number"]
+        or any(len(row) != 3 for row in rows)
+        or "\r" in text
+    ):
         return UNKNOWN
     read = [{name: cell.strip() for name, cell in zip(head, row, strict=True)} for row in rows]
     if any(row["turn"].isdecimal() or not row["turn"] or not row["conversation"] for row in read):
@@ -268,7 +296,9 @@ def needs(data: bytes) -> Any:
 
 def question_run(data: bytes) -> Any:
     """Turn, score and rank of every row; the ids of texts depend on the bank."""
-    head = next((line for line in plain(data).decode("utf-8", "replace").split("\n") if line.strip()), "")
+    head = next(
+        (line for line in plain(data).decode("utf-8", "replace").split("\n") if line.strip()), ""
+    )
     if not re.match(r'\S+\s+\S+\s+["“]', head):
         return [(turn, score, rank) for turn, _, score, rank in run_by_rank(data)]
     filled = [line.strip() for line in plain(data).decode().split("\n") if line.strip()]
@@ -294,13 +324,17 @@ def texts(data: bytes) -> Any:
     head = filled[0].lower()
     if not head.lstrip().startswith(("{", "[")):
         quoted = "\t" not in head and {cell.strip(' "') for cell in head.split(",")} & set(_IDS)
-        pairs = _texts_of_table(list(csv.reader(filled)) if quoted else [line.split("\t") for line in filled])
+        pairs = _texts_of_table(
+            list(csv.reader(filled)) if quoted else [line.split("\t") for line in filled]
+        )
     else:
         try:
             value = json.loads(text, object_pairs_hook=_Pairs)
         except ValueError:
             value = None
-        one_record = isinstance(value, _Pairs) and not {"topic_number", *_IDS}.isdisjoint(key for key, _ in value)
+        one_record = isinstance(value, _Pairs) and not {"topic_number", *_IDS}.isdisjoint(
+            key for key, _ in value
+        )
         if value is None or one_record:
             records = [json.loads(line) for line in filled]
             if any("topic_number" in record for record in records):
@@ -312,7 +346,11 @@ def texts(data: bytes) -> Any:
             return UNKNOWN
     found: dict[str, str] = {}
     for turn, wording in pairs:
-        if not isinstance(turn, str | int) or isinstance(turn, bool) or not isinstance(wording, str):
+        if (
+            not isinstance(turn, str | int)
+            or isinstance(turn, bool)
+            or not isinstance(wording, str)
+        ):
             raise ValueError(turn)
         if found.setdefault(str(turn).strip(), wording.strip()) != wording.strip():
             raise ValueError("two texts")
@@ -338,6 +376,9 @@ def _texts_of_table(rows: list[list[str]]) -> list[tuple[Any, Any]]:
 def _texts_of_records(records: list[dict[str, Any]]) -> list[tuple[Any, Any]]:
     column = next((name for name in _TEXT_NAMES if name in records[0]), None)
     try:
-        return [(next(record[name] for name in _IDS if name in record), record[column]) for record in records]  # type: ignore[index]
+        return [
+            (next(record[name] for name in _IDS if name in record), record[column])
+            for record in records
+        ]  # type: ignore[index]
     except (KeyError, StopIteration) as error:
         raise ValueError("field") from error

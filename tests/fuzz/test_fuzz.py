@@ -42,7 +42,9 @@ def test_every_reader_has_a_format() -> None:
         value
         for module in modules
         for name, value in vars(module).items()
-        if name.startswith("read_") and inspect.isfunction(value) and value.__module__ == module.__name__
+        if name.startswith("read_")
+        and inspect.isfunction(value)
+        and value.__module__ == module.__name__
     }
     assert readers - {reader for form in FORMATS.values() for reader in form.readers} == set()
 
@@ -78,7 +80,9 @@ def test_mutated_files(name: str, first: int, last: int, tmp_path: Path) -> None
     assert not found, "\n\n".join(f"{key}\n{detail}" for key, detail in found.items())
 
 
-@pytest.mark.skipif("FUZZ_SECONDS" not in os.environ, reason="runs with FUZZ_SECONDS=N, as make fuzz does")
+@pytest.mark.skipif(
+    "FUZZ_SECONDS" not in os.environ, reason="runs with FUZZ_SECONDS=N, as make fuzz does"
+)
 def test_new_mutations(tmp_path: Path) -> None:
     end = time.monotonic() + float(os.environ["FUZZ_SECONDS"])
     seed = int(os.environ.get("FUZZ_SEED", time.time_ns()))
@@ -93,6 +97,8 @@ def test_new_mutations(tmp_path: Path) -> None:
             data = mutate(random, random.choice(form.examples)(random).encode())
             finding = find(form, tmp_path / _NAME, data)
             if finding is not None and (name, finding.key) not in found:
-                found[name, finding.key] = keep(name, smaller(form, tmp_path / _NAME, data, finding.key), finding)
+                found[name, finding.key] = keep(
+                    name, smaller(form, tmp_path / _NAME, data, finding.key), finding
+                )
     print(f"{cases} mutations with FUZZ_SEED={seed}, {len(found)} findings")
     assert not found, "\n".join(map(str, found.values()))

@@ -87,10 +87,22 @@ def edited(random: Random, value: Any) -> Any:
 
 def system(random: Random) -> SystemState:
     scores = {metric: {turn: random.random() for turn in TURNS} for metric in ("ndcg_cut_3", "P_1")}
-    heads = {turn: [(f"d{place}", random.choice((None, 0, 2))) for place in range(5)] for turn in TURNS}
+    heads = {
+        turn: [(f"d{place}", random.choice((None, 0, 2))) for place in range(5)] for turn in TURNS
+    }
     low, high = ({"ndcg_cut_3": dict.fromkeys(TURNS, end)} for end in (0.0, 1.0))
     texts = {turn: f"What is {turn}?" for turn in TURNS}
-    return SystemState("qr", scores, low, high, dict.fromkeys(TURNS, "0a"), texts, heads, dict.fromkeys(TURNS, 3), [])
+    return SystemState(
+        "qr",
+        scores,
+        low,
+        high,
+        dict.fromkeys(TURNS, "0a"),
+        texts,
+        heads,
+        dict.fromkeys(TURNS, 3),
+        [],
+    )
 
 
 @cache
@@ -121,13 +133,20 @@ def test_a_state_is_read_as_it_was_written_or_refused(cases: int, tmp_path: Path
 
 
 @pytest.mark.parametrize("cases", CASES)
-def test_a_state_with_a_checksum_made_again_has_values_that_can_be(cases: int, tmp_path: Path) -> None:
+def test_a_state_with_a_checksum_made_again_has_values_that_can_be(
+    cases: int, tmp_path: Path
+) -> None:
     path, random, content = tmp_path / "state.json", Random(cases), json.loads(state().to_json())
     del content["format"], content["sha256"]
 
     def read() -> None:
         found = read_state(path)
-        scores = [score for one in found.systems.values() for by in one.scores.values() for score in by.values()]
+        scores = [
+            score
+            for one in found.systems.values()
+            for by in one.scores.values()
+            for score in by.values()
+        ]
         assert all(-1e-9 <= score <= 1 + 1e-9 for score in scores)
         compare(state(), found, EVALUATED)
         compare(found, state(), EVALUATED)
@@ -164,7 +183,9 @@ def test_values_that_no_report_writes_are_named(message: str, tmp_path: Path) ->
     path.write_text(json.dumps(sealed(FORMAT, content)), "utf-8")
     with pytest.raises(InputError) as caught:
         read_state(path)
-    assert message in str(caught.value) and "run robustcs report again, or name the project file" in str(caught.value)
+    assert message in str(
+        caught.value
+    ) and "run robustcs report again, or name the project file" in str(caught.value)
 
 
 def test_an_edited_score_does_not_match_the_checksum(tmp_path: Path) -> None:
@@ -177,7 +198,10 @@ def test_an_edited_score_does_not_match_the_checksum(tmp_path: Path) -> None:
         f"{path}: its values do not match its checksum; run robustcs report again, or name the project file"
     )
     path.write_text(json.dumps(content | {"format": "robustcs state 1"}), "utf-8")
-    with pytest.raises(InputError, match="its format is 'robustcs state 1', not 'robustcs state 2'; run robustcs report again"):
+    with pytest.raises(
+        InputError,
+        match="its format is 'robustcs state 1', not 'robustcs state 2'; run robustcs report again",
+    ):
         read_state(path)
 
 
@@ -213,11 +237,16 @@ def labels(path: Path) -> dict[tuple[str, str], int]:
 def test_lines_of_earlier_versions_are_read_and_changed_ones_named(tmp_path: Path) -> None:
     row = {"turn": "1_1", "document": "d", "grade": 1, "judge": "m", "version": "0"}
     path = tmp_path / "judge-m.jsonl"
-    path.write_text(json.dumps(row) + "\n" + json.dumps(sealed(JUDGMENT, {**row, "document": "e"})) + "\n")
+    path.write_text(
+        json.dumps(row) + "\n" + json.dumps(sealed(JUDGMENT, {**row, "document": "e"})) + "\n"
+    )
     assert labels(path) == {("1_1", "d"): 1, ("1_1", "e"): 1}
-    path.write_text(json.dumps(row) + "\n" + json.dumps(sealed(JUDGMENT, row) | {"grade": 2}) + "\n")
+    path.write_text(
+        json.dumps(row) + "\n" + json.dumps(sealed(JUDGMENT, row) | {"grade": 2}) + "\n"
+    )
     with pytest.raises(
-        InputError, match=r"jsonl:2: its values do not match its checksum; delete the line and run the judge again"
+        InputError,
+        match=r"jsonl:2: its values do not match its checksum; delete the line and run the judge again",
     ):
         read_labels(path)
 
@@ -243,8 +272,17 @@ def known(folder: Path) -> list[dict[Any, Any]]:
 
 def fill(folder: Path) -> None:
     rankings = RankingStore(folder / "rankings.sqlite")
-    rankings.put(RANKER, {key: ([f"{key} {rank}" for rank in range(3)], np.array([3.0, 2.0, 1.5])) for key in QUESTIONS}, 3)
-    OutputStore(folder / "outputs.sqlite").put("m", {key: [key, 0.25] for key in QUESTIONS}, {key: key for key in QUESTIONS})
+    rankings.put(
+        RANKER,
+        {
+            key: ([f"{key} {rank}" for rank in range(3)], np.array([3.0, 2.0, 1.5]))
+            for key in QUESTIONS
+        },
+        3,
+    )
+    OutputStore(folder / "outputs.sqlite").put(
+        "m", {key: [key, 0.25] for key in QUESTIONS}, {key: key for key in QUESTIONS}
+    )
 
 
 def sqlite_files(folder: Path) -> list[Path]:
@@ -258,7 +296,9 @@ def test_a_damaged_store_gives_what_was_kept_or_nothing(cases: int, tmp_path: Pa
     original = known(tmp_path)
     for path in sqlite_files(tmp_path):
         with closing(sqlite3.connect(path)) as database:
-            database.execute("PRAGMA journal_mode = DELETE")  # one file each, which is what is damaged
+            database.execute(
+                "PRAGMA journal_mode = DELETE"
+            )  # one file each, which is what is damaged
     whole = {path: path.read_bytes() for path in sqlite_files(tmp_path)}
 
     def read_and_fill() -> None:
@@ -273,7 +313,9 @@ def test_a_damaged_store_gives_what_was_kept_or_nothing(cases: int, tmp_path: Pa
         path = random.choice(list(whole))
         data = bytearray(whole[path])
         for _ in range(random.choice((1, 1, 5, 50, 500))):
-            data[random.randrange(len(data) if random.random() < 0.8 else 100)] = random.randrange(256)
+            data[random.randrange(len(data) if random.random() < 0.8 else 100)] = random.randrange(
+                256
+            )
         path.write_bytes(data if random.random() < 0.9 else data[: random.randrange(len(data))])
         no += refused(path, read_and_fill)
         for other in tmp_path.iterdir():
@@ -289,7 +331,9 @@ EDITS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("table", "edit"), [(table, edit) for table, edits in EDITS.items() for edit in edits])
+@pytest.mark.parametrize(
+    ("table", "edit"), [(table, edit) for table, edits in EDITS.items() for edit in edits]
+)
 def test_an_edited_value_is_computed_again(table: str, edit: str, tmp_path: Path) -> None:
     fill(tmp_path)
     original = known(tmp_path)
@@ -307,5 +351,8 @@ def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
     fill(tmp_path)
     with closing(sqlite3.connect(tmp_path / "outputs.sqlite")) as database:
         database.execute("PRAGMA user_version = 2")
-    with pytest.raises(InputError, match="a store of version 2, but this robustcs supports versions up to 1; use a later"):
+    with pytest.raises(
+        InputError,
+        match="a store of version 2, but this robustcs supports versions up to 1; use a later",
+    ):
         known(tmp_path)

@@ -19,7 +19,10 @@ TEXT = "Mix flour and water. Wait a day."
 
 
 def answer(*pairs: tuple[int, int], name: str = "relevant-text-spans") -> list[Any]:
-    entities = [{"endOffset": end, "label": "relevant-text-span", "startOffset": start} for start, end in pairs]
+    entities = [
+        {"endOffset": end, "label": "relevant-text-span", "startOffset": start}
+        for start, end in pairs
+    ]
     return [{name: {"entities": entities}}]
 
 
@@ -39,9 +42,14 @@ def mturk(worker: str, task: str, **more: str) -> dict[str, str]:
 
 def test_the_forms_say_the_same(tmp_path: Path) -> None:
     pairs = [(4, 9), (14, 19)]
-    paragraph = write_csv(tmp_path / "mturk.csv", [mturk("w1", json.dumps(answer(*reversed(pairs))))])
+    paragraph = write_csv(
+        tmp_path / "mturk.csv", [mturk("w1", json.dumps(answer(*reversed(pairs))))]
+    )
     # Prolific: a list of one id, and a Python literal
-    prolific = write_csv(tmp_path / "prolific.csv", [mturk("w1", repr(answer(*pairs)), **{"Input.passage_id": "['p1']"})])
+    prolific = write_csv(
+        tmp_path / "prolific.csv",
+        [mturk("w1", repr(answer(*pairs)), **{"Input.passage_id": "['p1']"})],
+    )
     plain = tmp_path / "plain.jsonl"
     plain.write_text(json.dumps({"turn": "1_2", "passage": "p1", "worker": "w1", "query": "How?", "text": TEXT,
                                  "snippets": pairs}) + "\n")  # fmt: skip
@@ -49,7 +57,13 @@ def test_the_forms_say_the_same(tmp_path: Path) -> None:
         assert is_annotations(columns_of(path))
         texts, notes = read_annotations(path)
         (text,) = texts.values()
-        assert (text.turn, text.passage, text.unit, text.query, text.text) == ("1_2", "p1", "paragraph", "How?", TEXT)
+        assert (text.turn, text.passage, text.unit, text.query, text.text) == (
+            "1_2",
+            "p1",
+            "paragraph",
+            "How?",
+            TEXT,
+        )
         assert [(one.worker, one.spans) for one in text.annotations] == [("w1", tuple(pairs))]
         assert notes == ()
 
@@ -61,15 +75,21 @@ def test_sentences_have_an_id_and_a_text_of_their_own(tmp_path: Path) -> None:
     assert (text.passage, text.unit, text.text) == ("1_2--p1--1", "sentence", "Wait a day.")
 
 
-def test_a_confidence_beside_the_entities_is_passed_over_and_nothing_chosen_is_an_annotation(tmp_path: Path) -> None:
+def test_a_confidence_beside_the_entities_is_passed_over_and_nothing_chosen_is_an_annotation(
+    tmp_path: Path,
+) -> None:
     task = [{"answer_confidence": {"high": True}, **answer()[0]}]
-    (text,) = read_annotations(write_csv(tmp_path / "a.csv", [mturk("w1", json.dumps(task))]))[0].values()
+    (text,) = read_annotations(write_csv(tmp_path / "a.csv", [mturk("w1", json.dumps(task))]))[
+        0
+    ].values()
     assert text.annotations[0].spans == ()
 
 
 def test_shared_worker_ids_are_noted_and_every_row_counts(tmp_path: Path) -> None:
     task = json.dumps(answer((0, 3)))
-    path = write_csv(tmp_path / "experts.csv", [mturk("w1", task), mturk("w1", task), mturk("w2", task)])
+    path = write_csv(
+        tmp_path / "experts.csv", [mturk("w1", task), mturk("w1", task), mturk("w2", task)]
+    )
     texts, notes = read_annotations(path)
     assert len(texts["1_2", "p1"].annotations) == 3
     assert notes == (
@@ -108,22 +128,35 @@ def test_bad_rows(tmp_path: Path, row: dict[str, str], message: str) -> None:
 
 def test_two_texts_under_one_id_are_refused(tmp_path: Path) -> None:
     task = json.dumps(answer((0, 3)))
-    path = write_csv(tmp_path / "a.csv", [mturk("w1", task), mturk("w2", task, **{"Input.passage": "Other text"})])
-    with pytest.raises(InputError, match=r"a.csv:3: turn 1_2 passage p1 has a different text in an earlier line"):
+    path = write_csv(
+        tmp_path / "a.csv",
+        [mturk("w1", task), mturk("w2", task, **{"Input.passage": "Other text"})],
+    )
+    with pytest.raises(
+        InputError, match=r"a.csv:3: turn 1_2 passage p1 has a different text in an earlier line"
+    ):
         read_annotations(path)
     first, second = (write_csv(tmp_path / name, [mturk("w", task, **{"Input.passage": text})])
                      for name, text in (("b.csv", TEXT), ("c.csv", "Other text")))  # fmt: skip
-    with pytest.raises(InputError, match="c.csv: turn 1_2 passage p1 has a different text in an earlier file"):
+    with pytest.raises(
+        InputError, match="c.csv: turn 1_2 passage p1 has a different text in an earlier file"
+    ):
         join_annotations([(path, read_annotations(path)[0]) for path in (first, second)])
 
 
 def test_what_is_no_annotation_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("item,grade\nq1,2\n")
-    with pytest.raises(InputError, match=r"a.csv:1: not a file of snippet annotations; write the CSV of MTurk or Prolific"):
+    with pytest.raises(
+        InputError,
+        match=r"a.csv:1: not a file of snippet annotations; write the CSV of MTurk or Prolific",
+    ):
         read_annotations(path)
     path.write_text("WorkerId,Answer.taskAnswers\nw,[]\n")
-    with pytest.raises(InputError, match=r"no column 'Input.turn_id'; the columns are: WorkerId, Answer.taskAnswers"):
+    with pytest.raises(
+        InputError,
+        match=r"no column 'Input.turn_id'; the columns are: WorkerId, Answer.taskAnswers",
+    ):
         read_annotations(path)
 
 
@@ -181,7 +214,9 @@ def test_literals_without_end(tmp_path: Path, changed: dict[str, str], message: 
 
 def test_a_text_longer_than_the_csv_module_allows(tmp_path: Path) -> None:
     text = "word " * 100_000
-    path = write_csv(tmp_path / "file", [mturk("w1", json.dumps(answer((0, 4))), **{"Input.passage": text})])
+    path = write_csv(
+        tmp_path / "file", [mturk("w1", json.dumps(answer((0, 4))), **{"Input.passage": text})]
+    )
     assert next(iter(read_annotations(path)[0].values())).text == text
 
 
@@ -196,7 +231,9 @@ def test_confidence_time_and_acceptance(tmp_path: Path) -> None:
         (["high"], "63", "Approved", "", "too long"), (["low", "high"], "", "Rejected", "x", ""),
         ([], "12.5", "Submitted", "", "too long"), (["very_low"], "0", "", "x", "why"),
     ):  # fmt: skip
-        task = [{"answer_confidence": {**levels, **dict.fromkeys(marked, True)}, **answer((0, 3))[0]}]
+        task = [
+            {"answer_confidence": {**levels, **dict.fromkeys(marked, True)}, **answer((0, 3))[0]}
+        ]
         marks = {"AssignmentStatus": status, "Approve": approve, "Reject": reject}
         rows.append(mturk("w", repr(task), WorkTimeInSeconds=seconds, **marks))
     (text,) = read_annotations(write_csv(tmp_path / "a.csv", rows))[0].values()
@@ -205,7 +242,11 @@ def test_confidence_time_and_acceptance(tmp_path: Path) -> None:
     ]  # fmt: skip
     plain = tmp_path / "plain.jsonl"
     row = {"turn": "1", "passage": "p", "worker": "w", "text": TEXT, "snippets": []}
-    more = [{}, {"confidence": 5, "seconds": 3, "accepted": False}, {"confidence": "medium", "accepted": None}]
+    more = [
+        {},
+        {"confidence": 5, "seconds": 3, "accepted": False},
+        {"confidence": "medium", "accepted": None},
+    ]
     plain.write_text("".join(json.dumps({**row, **one}) + "\n" for one in more))
     (text,) = read_annotations(plain)[0].values()
     assert [(one.confidence, one.seconds, one.accepted) for one in text.annotations] == [
@@ -220,14 +261,22 @@ def test_confidence_time_and_acceptance(tmp_path: Path) -> None:
         ({"confidence": True}, "a.jsonl:1: invalid confidence 'True'; write 1 to 5, or remove it"),
         ({"confidence": 2.5}, "a.jsonl:1: invalid confidence '2.5'; write 1 to 5, or remove it"),
         ({"seconds": -1}, "a.jsonl:1: invalid time '-1'; write seconds, 0 or more, or remove it"),
-        ({"seconds": "soon"}, "a.jsonl:1: invalid time 'soon'; write seconds, 0 or more, or remove it"),
+        (
+            {"seconds": "soon"},
+            "a.jsonl:1: invalid time 'soon'; write seconds, 0 or more, or remove it",
+        ),
         ({"seconds": [1]}, "a.jsonl:1: invalid time '[1]'; write seconds, 0 or more, or remove it"),
         ({"accepted": "yes"}, "a.jsonl:1: accepted is 'yes'; write true or false, or remove it"),
     ],
 )
 def test_wrong_additions_are_told(tmp_path: Path, more: dict[str, Any], message: str) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"turn": "1", "passage": "p", "worker": "w", "text": TEXT, "snippets": [], **more}) + "\n")
+    path.write_text(
+        json.dumps(
+            {"turn": "1", "passage": "p", "worker": "w", "text": TEXT, "snippets": [], **more}
+        )
+        + "\n"
+    )
     with pytest.raises(InputError) as error:
         read_annotations(path)
     assert str(error.value).endswith(message)
@@ -258,7 +307,10 @@ def test_choices_of_sentences_in_both_forms(tmp_path: Path) -> None:
     assert found[0] == found[1]
     paragraphs = write_csv(tmp_path / "p.csv", [mturk("w", json.dumps(answer()))])
     files = [(path, read_annotations(path)[0]) for path in (plain, paragraphs)]
-    with pytest.raises(UsageError, match="^annotations of choices of sentences .* and paragraphs .* are different tasks"):
+    with pytest.raises(
+        UsageError,
+        match="^annotations of choices of sentences .* and paragraphs .* are different tasks",
+    ):
         join_annotations(files)
 
 
@@ -274,7 +326,17 @@ def test_choices_of_sentences_in_both_forms(tmp_path: Path) -> None:
 def test_wrong_choices_are_told(tmp_path: Path, more: dict[str, Any], message: str) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text(
-        json.dumps({"turn": "1", "passage": "p", "worker": "w", "sentences": SENTENCES, "chosen": [], **more}) + "\n"
+        json.dumps(
+            {
+                "turn": "1",
+                "passage": "p",
+                "worker": "w",
+                "sentences": SENTENCES,
+                "chosen": [],
+                **more,
+            }
+        )
+        + "\n"
     )
     with pytest.raises(InputError) as error:
         read_annotations(path)

@@ -29,7 +29,9 @@ def written(folder: Path, content: str | bytes | dict[str, Any]) -> Path:
 
 def test_plain_gold_answers(tmp_path: Path) -> None:
     gold = {"C_1_q#0": ("in 1969",), "C_1_q#1": ("a band", "band"), "C_1_q#2": ("CANNOTANSWER",)}
-    as_object = '{"C_1_q#0": " in 1969 ", "C_1_q#1": ["a band", "band"], "C_1_q#2": ["CANNOTANSWER"]}'
+    as_object = (
+        '{"C_1_q#0": " in 1969 ", "C_1_q#1": ["a band", "band"], "C_1_q#2": ["CANNOTANSWER"]}'
+    )
     as_lines = (
         '{"id": "C_1_q#0", "answer": "in 1969", "other": 1}\r\n\r\n'
         '{"id": "C_1_q#1", "answers": ["a band", "band"]}\r\n'
@@ -37,12 +39,18 @@ def test_plain_gold_answers(tmp_path: Path) -> None:
     )
     assert read_gold_answers(written(tmp_path, as_object)) == gold
     assert read_gold_answers(written(tmp_path, as_lines)) == gold
-    assert read_gold_answers(written(tmp_path, gzip.compress(b"\xef\xbb\xbf" + as_lines.encode()))) == gold
+    assert (
+        read_gold_answers(written(tmp_path, gzip.compress(b"\xef\xbb\xbf" + as_lines.encode())))
+        == gold
+    )
 
 
 def test_plain_predictions(tmp_path: Path) -> None:
     predicted = {"C_1_q#0": "in 1969", "C_1_q#1": ""}
-    assert read_predicted_answers(written(tmp_path, '{"C_1_q#0": ["in 1969"], "C_1_q#1": " "}')) == predicted
+    assert (
+        read_predicted_answers(written(tmp_path, '{"C_1_q#0": ["in 1969"], "C_1_q#1": " "}'))
+        == predicted
+    )
     as_lines = '{"turn_id": "C_1_q#0", "answer": "in 1969"}\n{"qid": "C_1_q#1", "answers": [""]}\n'
     assert read_predicted_answers(written(tmp_path, as_lines)) == predicted
     one_line = '{"id": "C_1_q#0", "answer": "in 1969"}'
@@ -63,7 +71,11 @@ def test_the_data_set_of_quac(tmp_path: Path) -> None:
         "qas": [quac_question(0, "in 1969", "1969", "in 1969"), quac_question(1, "CANNOTANSWER", "CANNOTANSWER")],
     }  # fmt: skip
     article = {"paragraphs": [paragraph], "title": "t", "section_title": "s", "background": "b"}
-    other = {"paragraphs": [{"id": "C_2", "context": "", "qas": [{**quac_question(0, "x"), "id": "C_2_q#0"}]}]}
+    other = {
+        "paragraphs": [
+            {"id": "C_2", "context": "", "qas": [{**quac_question(0, "x"), "id": "C_2_q#0"}]}
+        ]
+    }
     path = written(tmp_path, {"data": [article, other]})
     assert read_gold_answers(path) == {
         "C_1_q#0": ("in 1969", "1969", "in 1969"),
@@ -72,7 +84,10 @@ def test_the_data_set_of_quac(tmp_path: Path) -> None:
     }
     with pytest.raises(InputError) as caught:
         read_predicted_answers(path)
-    assert str(caught.value) == f"{path}: this is a data set with gold answers; give a file of predictions"
+    assert (
+        str(caught.value)
+        == f"{path}: this is a data set with gold answers; give a file of predictions"
+    )
 
 
 def test_the_predictions_of_quac(tmp_path: Path) -> None:
@@ -82,7 +97,10 @@ def test_the_predictions_of_quac(tmp_path: Path) -> None:
     }  # fmt: skip
     second = {"qid": ["C_2_q#0"], "best_span_str": ["two "], "yesno": ["y"], "followup": ["n"]}
     predicted = {"C_1_q#0": "1969", "C_1_q#1": "CANNOTANSWER", "C_2_q#0": "two"}
-    assert read_predicted_answers(written(tmp_path, f"{json.dumps(first)}\n{json.dumps(second)}\n")) == predicted
+    assert (
+        read_predicted_answers(written(tmp_path, f"{json.dumps(first)}\n{json.dumps(second)}\n"))
+        == predicted
+    )
     assert read_predicted_answers(written(tmp_path, second)) == {"C_2_q#0": "two"}
 
 
@@ -100,7 +118,9 @@ def test_both_plain_forms_give_back_what_was_written(
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
     expected = {turn: tuple(answer.strip() for answer in answers) for turn, answers in gold.items()}
-    lines = "".join(json.dumps({"id": turn, "answers": answers}) + "\n" for turn, answers in gold.items())
+    lines = "".join(
+        json.dumps({"id": turn, "answers": answers}) + "\n" for turn, answers in gold.items()
+    )
     assert read_gold_answers(written(folder, lines)) == expected
     # in one line, an object with a key such as "id" is a record
     assert read_gold_answers(written(folder, json.dumps(gold, indent=1))) == expected
@@ -146,7 +166,9 @@ BAD: list[tuple[str, Reader, str | dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reader", "content", "message"), [bad[1:] for bad in BAD], ids=[bad[0] for bad in BAD])
+@pytest.mark.parametrize(
+    ("reader", "content", "message"), [bad[1:] for bad in BAD], ids=[bad[0] for bad in BAD]
+)
 def test_bad_input(tmp_path: Path, reader: Reader, content: Any, message: str) -> None:
     path = written(tmp_path, content)
     with pytest.raises(InputError) as caught:
@@ -156,7 +178,9 @@ def test_bad_input(tmp_path: Path, reader: Reader, content: Any, message: str) -
 
 
 def test_nothing_of_the_public_data_is_an_answer_file(shared_data: Path) -> None:
-    with pytest.raises(InputError, match="this is a mixed-initiative run; use it with robustcs crowd --run"):
+    with pytest.raises(
+        InputError, match="this is a mixed-initiative run; use it with robustcs crowd --run"
+    ):
         read_gold_answers(shared_data / "cast2022-regin/GPT-3_raw_run.json")
     with pytest.raises(InputError, match="these are CANARD questions; use them with --rewrites"):
         read_gold_answers(shared_data / "canard/dev.json.gz")

@@ -18,9 +18,17 @@ WRITTEN = st.builds("{}{}.{}".format, st.sampled_from(["", "-", "+"]), DIGITS, D
 )
 #: A 32-bit float, the number half way to the next one, and what stands beside that.
 SINGLE = st.floats(width=32, allow_nan=False, allow_infinity=False)
-HALF_WAY = SINGLE.map(lambda value: (value + float(np.nextafter(np.float32(value), np.float32(np.inf)))) / 2)
-BESIDE = st.builds(lambda value, end: float(np.nextafter(value, end)), HALF_WAY, st.sampled_from([-np.inf, np.inf]))
-NUMBERS = st.one_of(WRITTEN, DIGITS.filter(bool), st.one_of(SINGLE, HALF_WAY, BESIDE, st.floats(allow_nan=False)).map(repr))
+HALF_WAY = SINGLE.map(
+    lambda value: (value + float(np.nextafter(np.float32(value), np.float32(np.inf)))) / 2
+)
+BESIDE = st.builds(
+    lambda value, end: float(np.nextafter(value, end)), HALF_WAY, st.sampled_from([-np.inf, np.inf])
+)
+NUMBERS = st.one_of(
+    WRITTEN,
+    DIGITS.filter(bool),
+    st.one_of(SINGLE, HALF_WAY, BESIDE, st.floats(allow_nan=False)).map(repr),
+)
 
 
 @example(["3.7593464851379395", "-0.00012345678901234567", "1" * 24, "1" * 25, ".5", "5."])
@@ -35,7 +43,20 @@ def test_numbers_are_those_of_float(cells: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["", "-", ".", "nan", "1_0", "1_0.123456789012345", "1.2.3", "1.2.345678901234567890", "0x10", "٣", "12a"]
+    "cell",
+    [
+        "",
+        "-",
+        ".",
+        "nan",
+        "1_0",
+        "1_0.123456789012345",
+        "1.2.3",
+        "1.2.345678901234567890",
+        "0x10",
+        "٣",
+        "12a",
+    ],
 )
 def test_what_is_no_number(cell: str) -> None:
     ids = Ids.of(["1.5", cell])

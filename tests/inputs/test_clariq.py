@@ -26,7 +26,12 @@ def written(folder: Path, text: str) -> Path:
 
 def test_the_real_topics(shared_data: Path) -> None:
     topics = read_topics(shared_data / "clariq" / "dev.tsv.gz")
-    assert (len(topics.requests), len(topics.needs), len(topics.facets), topics.rows) == (50, 50, 163, 2313)
+    assert (len(topics.requests), len(topics.needs), len(topics.facets), topics.rows) == (
+        50,
+        50,
+        163,
+        2313,
+    )
     assert sum("Q00001" in questions for questions in topics.questions.values()) == 39
     assert topics.requests["101"] == "Find me information about the Ritz Carlton Lake Las Vegas."
     assert topics.needs["101"] == 2 and topics.facets["F0010"] == "101"
@@ -58,11 +63,16 @@ def test_bad_topics(tmp_path: Path) -> None:
     assert problem(read_topics, written(tmp_path, "topic\tx\n1\t2\n")) == (
         "F:1: no column 'topic_id'; the columns are: topic, x; rename one of them to topic_id"
     )
-    assert problem(read_topics, written(tmp_path, "topic_id\n")) == "F: the file has no rows; check the path"
+    assert (
+        problem(read_topics, written(tmp_path, "topic_id\n"))
+        == "F: the file has no rows; check the path"
+    )
 
 
 def test_topics_of_another_kind(tmp_path: Path) -> None:
-    path = written(tmp_path, '[\n {\n  "number": 81,\n  "turn": [{"number": 1, "raw_utterance": "a"}]\n }\n]\n')
+    path = written(
+        tmp_path, '[\n {\n  "number": 81,\n  "turn": [{"number": 1, "raw_utterance": "a"}]\n }\n]\n'
+    )
     assert problem(read_topics, path) == "F: these are CAsT topics; use them with --rewrites"
 
 
@@ -77,11 +87,16 @@ def test_a_bank_whose_columns_are_spelled_otherwise(tmp_path: Path) -> None:
     assert read_bank(written(tmp_path, "Question  ID\tQUESTION\nQ1\ta\n")) == {"Q1": "a"}
     damaged = "question  id\tquestion\n[policy]\nQ2\tNA a, b sourdough\nQ3\tna\xefve of sourd"
     assert "1 column, but the header has 2" in problem(read_bank, written(tmp_path, damaged))
-    assert read_topics(written(tmp_path, "Topic ID\tInitial Request\n1\ttea\n")).requests == {"1": "tea"}
+    assert read_topics(written(tmp_path, "Topic ID\tInitial Request\n1\ttea\n")).requests == {
+        "1": "tea"
+    }
 
 
 def test_needs(tmp_path: Path) -> None:
-    assert read_needs(written(tmp_path, "topic_id\tlabel\n171 1\n170\t3\n171 1\n")) == {"171": 1, "170": 3}
+    assert read_needs(written(tmp_path, "topic_id\tlabel\n171 1\n170\t3\n171 1\n")) == {
+        "171": 1,
+        "170": 3,
+    }
     assert problem(read_needs, written(tmp_path, "1 0\n1 2.0\n2\n3 1\n3 2\n")) == (
         "F:1: unknown label '0' of topic 1; write 1, 2, 3 or 4\n"
         "F:2: unknown label '2.0' of topic 1; write 1, 2, 3 or 4\n"
@@ -105,12 +120,18 @@ def test_runs_of_texts(tmp_path: Path) -> None:
 def test_bad_runs_of_texts(tmp_path: Path) -> None:
     path = written(tmp_path, '1 0 "a" 0 1 x\n1 0 "a" first 1 x\n1 0 Q1 0 1 x\n')
     assert problem(read_question_run, path, "r", BANK).splitlines() == [
-        f'F:{line}: not a line of a run of texts; write: context_id 0 "question" rank score tag' for line in (2, 3)
+        f'F:{line}: not a line of a run of texts; write: context_id 0 "question" rank score tag'
+        for line in (2, 3)
     ]
     strange = ("nan", "1_0", "inf", "-Infinity", "1e999", "0x1", "١", "first")
-    path = written(tmp_path, "".join(f'1 0 "a" 0 {score} x\n' for score in strange) + '1 0 "a" 1_0 1 x\n')
+    path = written(
+        tmp_path, "".join(f'1 0 "a" 0 {score} x\n' for score in strange) + '1 0 "a" 1_0 1 x\n'
+    )
     assert problem(read_question_run, path, "r", BANK).splitlines() == [
-        *(f"F:{line}: score {score!r} is not a number; write a decimal number" for line, score in enumerate(strange, 1)),
+        *(
+            f"F:{line}: score {score!r} is not a number; write a decimal number"
+            for line, score in enumerate(strange, 1)
+        ),
         'F:9: not a line of a run of texts; write: context_id 0 "question" rank score tag',
     ]
     assert problem(read_question_run, path, "r", None) == (

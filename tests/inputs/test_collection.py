@@ -21,8 +21,13 @@ def test_the_wanted_passages_of_the_demo(demo: Path) -> None:
     assert texts["sourdough_01"].startswith("A sourdough starter is a mixture of flour and water")
 
 
-def test_the_same_from_jsonl_and_from_a_table_plain_or_compressed(demo: Path, tmp_path: Path) -> None:
-    records = [json.loads(line) for line in (demo / "collection.jsonl").read_text(encoding="utf-8").splitlines()]
+def test_the_same_from_jsonl_and_from_a_table_plain_or_compressed(
+    demo: Path, tmp_path: Path
+) -> None:
+    records = [
+        json.loads(line)
+        for line in (demo / "collection.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     everything = {record["id"]: record["contents"] for record in records}
     table = "\r\n".join(f"{passage}\t{text}" for passage, text in everything.items())
     assert read_passages(demo / "collection.jsonl", everything) == everything
@@ -84,7 +89,9 @@ def test_files_of_another_kind(tmp_path: Path) -> None:
 
 def test_half_a_character_is_a_question_mark_as_in_an_index(tmp_path: Path) -> None:
     path = tmp_path / "collection.jsonl"
-    path.write_text('{"id": "a", "contents": "x\\ud83d"}\n{"id": "b", "contents": "\\ud83d\\ude00"}\n')
+    path.write_text(
+        '{"id": "a", "contents": "x\\ud83d"}\n{"id": "b", "contents": "\\ud83d\\ude00"}\n'
+    )
     assert read_passages(path, {"a", "b"}) == {"a": "x?", "b": "\U0001f600"}
 
 

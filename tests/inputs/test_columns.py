@@ -36,13 +36,19 @@ QRELS = Layout(
 
 # ids of any script, with quotes, commas, backslashes, # and no-break spaces, but no ASCII white space
 labels = st.text(
-    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" \ufeff", codec="utf-8"), min_size=1, max_size=6
-) | st.sampled_from(["31_1", "31_10", "MARCO_1", 'd"1', "WAPO_a-b-7", "#2", "0", "Q0", "nan", "NULL", "é"])
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" \ufeff", codec="utf-8"),
+    min_size=1,
+    max_size=6,
+) | st.sampled_from(
+    ["31_1", "31_10", "MARCO_1", 'd"1', "WAPO_a-b-7", "#2", "0", "Q0", "nan", "NULL", "é"]
+)
 numbers = st.sampled_from(
     ["1", "-1", "+1.5", ".5", "5.", "1e5", "1E-7", "+.5e+3", "infinity", "-inf", "Infinity", "1e400", "-0", "007",
      "3.7593469619750977", "1" * 40, "4.9e-324", "1e-400"]
 ) | st.floats(allow_nan=False).map(repr)  # fmt: skip
-integers = st.sampled_from(["0", "1", "-2", "+3", "007", "-0", "9" * 18]) | st.integers(-5, 2000).map(str)
+integers = st.sampled_from(["0", "1", "-2", "+3", "007", "-0", "9" * 18]) | st.integers(
+    -5, 2000
+).map(str)
 tags = st.lists(st.sampled_from(["tag", "my", '"quoted', "#1", "ü"]), min_size=1, max_size=3)
 separators = st.sampled_from([" ", "\t", "  ", " \t", "\t\t "])
 edges = st.sampled_from(["", "", "", " ", "\t", "   "])
@@ -78,7 +84,9 @@ broken_rows = st.sampled_from(
 
 
 @st.composite
-def files(draw: st.DrawFn, rows: st.SearchStrategy[list[str]]) -> tuple[bytes, list[tuple[int, list[str]]], int, bool]:
+def files(
+    draw: st.DrawFn, rows: st.SearchStrategy[list[str]]
+) -> tuple[bytes, list[tuple[int, list[str]]], int, bool]:
     """Bytes of a file, its (line number, cells), its number of comments, and whether it has a header."""
     header = draw(st.booleans())
     lines: list[str] = []
@@ -86,7 +94,14 @@ def files(draw: st.DrawFn, rows: st.SearchStrategy[list[str]]) -> tuple[bytes, l
     comments = 0
     todo = draw(st.lists(rows, min_size=1, max_size=12))
     if header:
-        todo.insert(0, draw(st.sampled_from([["query_id", "Q0", "passage_id", "1", "999", "x"], ["Topic", "iter", "doc"]])))
+        todo.insert(
+            0,
+            draw(
+                st.sampled_from(
+                    [["query_id", "Q0", "passage_id", "1", "999", "x"], ["Topic", "iter", "doc"]]
+                )
+            ),
+        )
     for i, cells in enumerate(todo):
         for line in draw(st.lists(skipped, max_size=2)):
             comments += line.startswith("#")
@@ -108,7 +123,9 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pieces_of(size: int) -> AbstractContextManager[Any]:
-    return mock.patch.object(module, "line_chunks", lambda path, _, longest: line_chunks(path, size, longest))
+    return mock.patch.object(
+        module, "line_chunks", lambda path, _, longest: line_chunks(path, size, longest)
+    )
 
 
 def read(path: Path, layout: Layout, size: int, fast: bool) -> Columns | str:
@@ -155,7 +172,9 @@ def test_what_was_written_is_read_by_both_readers_in_pieces_of_any_size(
         "each once, in order of first appearance"
     )
     with pieces_of(size):
-        assert [line_of_row(scratch, row) for row in range(len(expected))] == [number for number, _ in expected]
+        assert [line_of_row(scratch, row) for row in range(len(expected))] == [
+            number for number, _ in expected
+        ]
 
 
 @settings(deadline=None)
@@ -174,13 +193,23 @@ def test_both_readers_see_the_same_problems(scratch: Path, file: tuple, size: in
 
 @settings(deadline=None)
 @given(
-    rows=st.lists(st.tuples(labels, labels, st.sampled_from(["0", "-2", "+4", "0x1", "1.0", "2", "a", ""])), min_size=1),
+    rows=st.lists(
+        st.tuples(labels, labels, st.sampled_from(["0", "-2", "+4", "0x1", "1.0", "2", "a", ""])),
+        min_size=1,
+    ),
     size=sizes,
 )
-def test_both_readers_agree_on_qrels(scratch: Path, rows: list[tuple[str, str, str]], size: int) -> None:
+def test_both_readers_agree_on_qrels(
+    scratch: Path, rows: list[tuple[str, str, str]], size: int
+) -> None:
     assume(starts_right([rows[0][0]]))
-    scratch.write_bytes("".join(f"{turn} 0 {document} {grade}\n" for turn, document, grade in rows).encode())
-    reference, got = read(scratch, QRELS, 1 << 20, fast=False), read(scratch, QRELS, size, fast=True)
+    scratch.write_bytes(
+        "".join(f"{turn} 0 {document} {grade}\n" for turn, document, grade in rows).encode()
+    )
+    reference, got = (
+        read(scratch, QRELS, 1 << 20, fast=False),
+        read(scratch, QRELS, size, fast=True),
+    )
     if isinstance(reference, str):
         assert got == reference
     else:
@@ -207,7 +236,9 @@ def problems(path: Path, content: bytes, layout: Layout = RUN) -> list[str]:
     return [line.removeprefix(f"{path}") for line in str(error.value).split("\n")]
 
 
-def test_every_malformed_line_is_listed_with_its_number_and_what_stands_there(scratch: Path) -> None:
+def test_every_malformed_line_is_listed_with_its_number_and_what_stands_there(
+    scratch: Path,
+) -> None:
     content = (
         b"# comment\r\n"
         b"31_1 Q0 d1 1 2.5 t\n"
@@ -234,7 +265,10 @@ def test_every_malformed_line_is_listed_with_its_number_and_what_stands_there(sc
 
 
 def test_twenty_problems_are_listed_and_all_are_counted(scratch: Path) -> None:
-    lines = problems(scratch, b"31_1 Q0 d 1 2 t\n" * 5 + b"".join(b"31_1 Q0 d 1 x%d t\n" % i for i in range(1000)))
+    lines = problems(
+        scratch,
+        b"31_1 Q0 d 1 2 t\n" * 5 + b"".join(b"31_1 Q0 d 1 x%d t\n" % i for i in range(1000)),
+    )
     assert len(lines) == 21
     assert [line.split(":")[1] for line in lines[:20]] == [str(number) for number in range(6, 26)]
     assert lines[20] == "… and 980 more problems"
@@ -243,7 +277,9 @@ def test_twenty_problems_are_listed_and_all_are_counted(scratch: Path) -> None:
 def test_many_problems_alike_are_said_once(scratch: Path) -> None:
     few, many = (problems(scratch, b"31_1 Q0 d 1 x t\n" * count) for count in (5, 6))
     assert [line.split(":")[1] for line in few] == ["1", "2", "3", "4", "5"]
-    assert many == [":1: score 'x' is not a number; write a decimal number (the same in 5 more lines)"]
+    assert many == [
+        ":1: score 'x' is not a number; write a decimal number (the same in 5 more lines)"
+    ]
 
 
 def test_too_many_columns_matter_only_where_no_tag_may_hold_spaces(scratch: Path) -> None:
@@ -260,8 +296,13 @@ def test_a_passage_id_with_a_space_is_no_tag_with_a_space(scratch: Path, count: 
     """Its second part would be the rank, and the rank the score."""
     content = b"31_1 Q0 a 1 9 t\n" * (5 - count) + b"31_1 Q0 my passage 2 8 t\n" * count
     found = "7 columns, but a run has 6 (turn Q0 document rank score tag); the advice"
-    for layout in (RUN, RUN._replace(kinds={name: kind for name, kind in RUN.kinds.items() if name != "rank"})):
-        assert problems(scratch, content, layout) == [f":{line}: {found}" for line in range(6 - count, 6)]
+    for layout in (
+        RUN,
+        RUN._replace(kinds={name: kind for name, kind in RUN.kinds.items() if name != "rank"}),
+    ):
+        assert problems(scratch, content, layout) == [
+            f":{line}: {found}" for line in range(6 - count, 6)
+        ]
 
 
 @pytest.mark.parametrize(
@@ -274,7 +315,9 @@ def test_a_passage_id_with_a_space_is_no_tag_with_a_space(scratch: Path, count: 
     ],
 )
 def test_a_file_without_rows(scratch: Path, content: bytes, found: str) -> None:
-    assert problems(scratch, content) == [f"{found}; write lines of: turn Q0 document rank score tag"]
+    assert problems(scratch, content) == [
+        f"{found}; write lines of: turn Q0 document rank score tag"
+    ]
 
 
 def test_utf16_without_a_mark_is_binary(scratch: Path) -> None:
@@ -284,7 +327,9 @@ def test_utf16_without_a_mark_is_binary(scratch: Path) -> None:
 
 
 def test_header_is_known_by_its_first_word_and_only_in_the_first_row(scratch: Path) -> None:
-    scratch.write_bytes(b"# made by x\n\n" * 300 + b"Query_ID Q0 passage_id 1 999 res.txt\n31_1 Q0 d 1 2 t\n")
+    scratch.write_bytes(
+        b"# made by x\n\n" * 300 + b"Query_ID Q0 passage_id 1 999 res.txt\n31_1 Q0 d 1 2 t\n"
+    )
     columns = read_columns(scratch, RUN)
     assert (len(columns), columns.header, columns.comments) == (1, True, 300)
     scratch.write_bytes(b"31_1 Q0 d 1 2 t\nquery Q0 d 1 2 t\n")
@@ -310,15 +355,23 @@ def test_a_line_of_columns_is_not_longer_than_a_piece(scratch: Path) -> None:
     scratch.write_bytes(gzip.compress(b"1_1 Q0 a 1 9 t\n" + bytes(3 << 20)))
     with pytest.raises(InputError) as error:
         read_columns(scratch, RUN)
-    assert str(error.value) == f"{scratch}:2: this line is longer than 1 MiB; check that this is the right file"
+    assert (
+        str(error.value)
+        == f"{scratch}:2: this line is longer than 1 MiB; check that this is the right file"
+    )
 
 
 def test_a_carriage_return_inside_a_line_hides_no_row(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    path.write_bytes(b"1_1 Q0 d1 1 9.5 t\n1_1 Q0 d2 2 8.5 t\r1_1 Q0 d3 3 7.5 t\n1_2 Q0 d1 1 9.5 t\r\n")
+    path.write_bytes(
+        b"1_1 Q0 d1 1 9.5 t\n1_1 Q0 d2 2 8.5 t\r1_1 Q0 d3 3 7.5 t\n1_2 Q0 d1 1 9.5 t\r\n"
+    )
     with pytest.raises(InputError) as error:
         read_columns(path, RUN)
-    assert str(error.value) == f"{path}:2: a carriage return inside the line; save the file with LF or CRLF line ends"
+    assert (
+        str(error.value)
+        == f"{path}:2: a carriage return inside the line; save the file with LF or CRLF line ends"
+    )
 
 
 def test_a_carriage_return_inside_the_header_hides_no_row(tmp_path: Path) -> None:
@@ -332,18 +385,32 @@ def test_json_is_no_table_even_where_its_words_fit(tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.write_text('{"id": "d1", "contents": "Text 7 of bread"}\n')
     with pytest.raises(InputError) as error:
-        read_columns(path, RUN._replace(kinds={"turn": "label", "document": "text", "score": "single"}))
-    assert str(error.value) == f"{path}:1: JSON, not a run; write lines of: turn Q0 document rank score tag"
+        read_columns(
+            path, RUN._replace(kinds={"turn": "label", "document": "text", "score": "single"})
+        )
+    assert (
+        str(error.value)
+        == f"{path}:1: JSON, not a run; write lines of: turn Q0 document rank score tag"
+    )
 
 
 def test_no_changed_byte_makes_the_two_readers_differ(scratch: Path) -> None:
     """What a reader that assumes much gets wrong first: one byte of a regular file replaced, taken out or put in."""
     random = Random(19)
-    lines = [f"31_{turn} Q0 MARCO_{turn * 977 + rank} {rank} {12.5 - rank / 7:.5f} tag" for turn in (1, 2) for rank in range(4)]
-    content = ("\n".join([*lines, "31_3 Q0 d\u00e9 1 -1e3 t", "31_3 Q0 e 2 3.7593469619750977 t"]) + "\n").encode()
+    lines = [
+        f"31_{turn} Q0 MARCO_{turn * 977 + rank} {rank} {12.5 - rank / 7:.5f} tag"
+        for turn in (1, 2)
+        for rank in range(4)
+    ]
+    content = (
+        "\n".join([*lines, "31_3 Q0 d\u00e9 1 -1e3 t", "31_3 Q0 e 2 3.7593469619750977 t"]) + "\n"
+    ).encode()
     interesting = b" \t\n\r\v\f\0#._-+eE09\x80\xc3\xff\x1f{"
     for _ in range(CHANGES):
-        place, byte = random.randrange(len(content)), bytes([random.choice([*interesting, random.randrange(256)])])
+        place, byte = (
+            random.randrange(len(content)),
+            bytes([random.choice([*interesting, random.randrange(256)])]),
+        )
         end = place + random.randrange(2)
         scratch.write_bytes(content[:place] + random.choice([byte, byte, b""]) + content[end:])
         found, reference = (read(scratch, RUN, 1 << 20, fast) for fast in (True, False))

@@ -25,8 +25,16 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def test_grades(tmp_path: Path) -> None:
-    grades, _ = read_grades(write(tmp_path, "turn,item,worker,criterion,grade\n1_1,Q1,w,relevance,3\n1_1,Q1,w,novelty,-1\n"))
-    assert grades == [Grade("1_1", "Q1", "w", "relevance", 3), Grade("1_1", "Q1", "w", "novelty", -1)]
+    grades, _ = read_grades(
+        write(
+            tmp_path,
+            "turn,item,worker,criterion,grade\n1_1,Q1,w,relevance,3\n1_1,Q1,w,novelty,-1\n",
+        )
+    )
+    assert grades == [
+        Grade("1_1", "Q1", "w", "relevance", 3),
+        Grade("1_1", "Q1", "w", "novelty", -1),
+    ]
 
 
 def test_published_judgments(tmp_path: Path) -> None:
@@ -55,8 +63,13 @@ def test_bad_grades(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_gold_checks(tmp_path: Path) -> None:
-    assert read_gold_checks(write(tmp_path, "turn,item,grade\n1_1,Q1,0\n1_1,Q1,0\n")) == [GoldCheck("1_1", "Q1", "", 0)]
-    with pytest.raises(InputError, match=r"f:3: 1_1 Q1 should be 2 here but 0 in an earlier line; keep one of the two"):
+    assert read_gold_checks(write(tmp_path, "turn,item,grade\n1_1,Q1,0\n1_1,Q1,0\n")) == [
+        GoldCheck("1_1", "Q1", "", 0)
+    ]
+    with pytest.raises(
+        InputError,
+        match=r"f:3: 1_1 Q1 should be 2 here but 0 in an earlier line; keep one of the two",
+    ):
         read_gold_checks(write(tmp_path, "turn,item,criterion,grade\n1_1,Q1,c,0\n1_1,Q1,c,2\n"))
     with pytest.raises(InputError, match=r"f:2: no item"):
         read_gold_checks(write(tmp_path, "turn,item,grade\n1_1,,0\n"))
@@ -77,7 +90,11 @@ def test_turn_lists(tmp_path: Path) -> None:
 
 
 def test_wordings_that_are_the_same() -> None:
-    assert plain_text("  Are you OK -- or_not? ") == "are you ok or not" == plain_text("are you ok, or not")
+    assert (
+        plain_text("  Are you OK -- or_not? ")
+        == "are you ok or not"
+        == plain_text("are you ok, or not")
+    )
     assert plain_text("ÉTÉ?") == plain_text("été") == "été"
 
 

@@ -16,12 +16,17 @@ from robustcs.policy import EvaluationPolicy
 
 
 def test_only_the_last_hyphen_separates_and_only_before_a_number() -> None:
-    ids = Ids.of(["MARCO_D1599536-11", "WAPO_a2b3-44-77-5", "KILT_105219", "WAPO_a2b3-44-ff", "-3", "a-"])
+    ids = Ids.of(
+        ["MARCO_D1599536-11", "WAPO_a2b3-44-77-5", "KILT_105219", "WAPO_a2b3-44-ff", "-3", "a-"]
+    )
     expected = ["MARCO_D1599536", "WAPO_a2b3-44-77", "KILT_105219", "WAPO_a2b3-44-ff", "", "a-"]
     assert document_ids(ids).texts() == expected
 
 
-@pytest.mark.parametrize(("ids", "passages"), [(["a-1", "b-22"], True), (["a-1", "b"], False), (["a-b"], False), ([], False)])
+@pytest.mark.parametrize(
+    ("ids", "passages"),
+    [(["a-1", "b-22"], True), (["a-1", "b"], False), (["a-b"], False), ([], False)],
+)
 def test_ids_that_look_like_passages(ids: list[str], passages: bool) -> None:
     assert are_passage_ids(Ids.of(ids)) is passages
 
@@ -29,7 +34,10 @@ def test_ids_that_look_like_passages(ids: list[str], passages: bool) -> None:
 def by_turn(ranking: Ranking) -> dict[str, list[str]]:
     names = ranking.ids.take(ranking.document_codes).texts()
     starts = ranking.starts.tolist()
-    return {turn: names[start:end] for turn, start, end in zip(ranking.turns, starts, starts[1:], strict=False)}
+    return {
+        turn: names[start:end]
+        for turn, start, end in zip(ranking.turns, starts, starts[1:], strict=False)
+    }
 
 
 def test_the_first_passage_of_a_document_counts(tmp_path: Path) -> None:
@@ -48,8 +56,14 @@ def test_the_first_passage_of_a_document_counts(tmp_path: Path) -> None:
     qrels = read_qrels(tmp_path / "qrels")
     matrix, rows = graded_run(tmp_path / "run", "run", EvaluationPolicy(documents=True), qrels)
     assert rows == 7 and matrix.notes == (told,)
-    assert matrix.grades.tolist() == [[UNJUDGED, 2, UNJUDGED, UNJUDGED], [1, ABSENT, ABSENT, ABSENT]]
-    assert documents.repeated == 2 and "documents by their best passage" in EvaluationPolicy(documents=True).describe()
+    assert matrix.grades.tolist() == [
+        [UNJUDGED, 2, UNJUDGED, UNJUDGED],
+        [1, ABSENT, ABSENT, ABSENT],
+    ]
+    assert (
+        documents.repeated == 2
+        and "documents by their best passage" in EvaluationPolicy(documents=True).describe()
+    )
 
 
 def test_a_real_run_equals_plain_python(shared_data: Path) -> None:

@@ -57,7 +57,9 @@ def message(error: pytest.ExceptionInfo[InputError]) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize(("data", "needs"), [(zstd(CONTENT), "zstd"), (b"PAR1 and more", "Parquet")])
+@pytest.mark.parametrize(
+    ("data", "needs"), [(zstd(CONTENT), "zstd"), (b"PAR1 and more", "Parquet")]
+)
 def test_without_pyarrow_the_error_names_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, needs: str
 ) -> None:
@@ -86,7 +88,9 @@ def test_damaged_data_are_one_message(tmp_path: Path, kind: str, damage: str) ->
     good = COMPRESS[kind](CONTENT)
     path = tmp_path / "run.gz"
     # near the start: the zstd of some writers carries no checksum that would show a changed letter
-    path.write_bytes(good[: len(good) // 2] if damage == "truncated" else good[:12] + b"\xff" * 40 + good[52:])
+    path.write_bytes(
+        good[: len(good) // 2] if damage == "truncated" else good[:12] + b"\xff" * 40 + good[52:]
+    )
     with pytest.raises(InputError) as error:
         list(text_lines(path))
     assert message(error).startswith(f"{path}: the compressed data are damaged (")
@@ -113,17 +117,23 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     assert message(error) == f"{tmp_path / 'file' / 'below'}: no such file; check the path"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read every file")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read every file"
+)
 def test_a_file_without_permission(tmp_path: Path) -> None:
     path = tmp_path / "secret"
     path.write_text("a\n")
     path.chmod(0)
     with pytest.raises(InputError) as error:
         open_binary(path)
-    assert message(error) == f"{path}: no permission to read this file; check the file's permissions"
+    assert (
+        message(error) == f"{path}: no permission to read this file; check the file's permissions"
+    )
 
 
-def test_a_refused_file_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_file_is_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
 
@@ -136,7 +146,10 @@ def test_a_refused_file_is_named_with_what_to_do(tmp_path: Path, monkeypatch: py
 
 
 @settings(deadline=None)
-@given(data=st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r\n", b"\xc3\xa9", b" "])).map(b"".join), size=st.integers(1, 12))
+@given(
+    data=st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r\n", b"\xc3\xa9", b" "])).map(b"".join),
+    size=st.integers(1, 12),
+)
 def test_pieces_end_at_line_ends_and_add_up(scratch: Path, data: bytes, size: int) -> None:
     scratch.write_bytes(data)
     pieces = list(line_chunks(scratch, size))
@@ -154,7 +167,10 @@ def test_byte_order_mark_is_left_out_once(tmp_path: Path, size: int) -> None:
 @pytest.mark.parametrize("coding", ["utf-16", "utf-16-be"])
 def test_utf16_is_named(tmp_path: Path, coding: str) -> None:
     path = tmp_path / "file"
-    path.write_bytes(("\ufeff" if coding.endswith("be") else "").encode(coding) + "31_1 Q0 d 1 2 t\n".encode(coding))
+    path.write_bytes(
+        ("\ufeff" if coding.endswith("be") else "").encode(coding)
+        + "31_1 Q0 d 1 2 t\n".encode(coding)
+    )
     with pytest.raises(InputError) as error:
         list(line_chunks(path))
     assert message(error) == f"{path}:1: the file is UTF-16; save it as UTF-8"
@@ -165,7 +181,10 @@ def test_lines_that_end_in_carriage_returns_alone_do_not_pass_as_one_line(tmp_pa
     path.write_bytes(b"31_1 Q0 d 1 2 t\r31_1 Q0 e 2 1 t\r")
     with pytest.raises(InputError) as error:
         list(line_chunks(path))
-    assert message(error) == f"{path}: lines end in carriage returns only; save it with LF or CRLF line ends"
+    assert (
+        message(error)
+        == f"{path}: lines end in carriage returns only; save it with LF or CRLF line ends"
+    )
 
 
 def test_lines_are_split_at_line_feeds_only(tmp_path: Path) -> None:
@@ -202,7 +221,11 @@ def test_json_errors_have_their_line(tmp_path: Path) -> None:
 def test_checksum_is_of_the_file_on_disk(tmp_path: Path) -> None:
     path = tmp_path / "file.gz"
     path.write_bytes(gzip.compress(b"a\n"))
-    assert sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest() != hashlib.sha256(b"a\n").hexdigest()
+    assert (
+        sha256(path)
+        == hashlib.sha256(path.read_bytes()).hexdigest()
+        != hashlib.sha256(b"a\n").hexdigest()
+    )
 
 
 @pytest.mark.parametrize("kind", ["gzip", "bz2", "xz", "zstd"])
@@ -228,15 +251,23 @@ def test_a_line_without_end_is_refused_with_its_number(tmp_path: Path) -> None:
     assert b"".join(line_chunks(path, 4, 61)) == path.read_bytes()
     with pytest.raises(InputError) as error:
         list(line_chunks(path, 4, 30))
-    assert message(error) == f"{path}:3: this line is longer than 0 MiB; check that this is the right file"
+    assert (
+        message(error)
+        == f"{path}:3: this line is longer than 0 MiB; check that this is the right file"
+    )
     path.write_bytes(b"a\n" + bytes(LONGEST_LINE + (16 << 20)))
     for read in (read_text, lambda path: list(text_lines(path))):
         with pytest.raises(InputError) as error:
             read(path)
-        assert message(error) == f"{path}:2: this line is longer than 64 MiB; check that this is the right file"
+        assert (
+            message(error)
+            == f"{path}:2: this line is longer than 64 MiB; check that this is the right file"
+        )
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zstd], ids=["gz", "bz2", "xz", "zstd"])
+@pytest.mark.parametrize(
+    "compress", [gzip.compress, bz2.compress, lzma.compress, zstd], ids=["gz", "bz2", "xz", "zstd"]
+)
 def test_what_unpacks_out_of_proportion_is_refused_early(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compress: Callable[[bytes], bytes]
 ) -> None:
@@ -245,18 +276,26 @@ def test_what_unpacks_out_of_proportion_is_refused_early(
     line = b"1_1 Q0 d1 1 9.5 t\n"
     small = line * ((900 << 10) // len(line))
     path.write_bytes(compress(small))
-    assert sum(map(len, line_chunks(path))) == len(small), "a small file may be as repetitive as it likes"
+    assert sum(map(len, line_chunks(path))) == len(small), (
+        "a small file may be as repetitive as it likes"
+    )
     path.write_bytes(compress(line * ((6 << 20) // len(line))))
     pieces: list[bytes] = []
     with pytest.raises(InputError) as error:
         pieces.extend(line_chunks(path))
-    assert message(error) == f"{path}: too large: it unpacks to more than 200 times its size; check that this is the right file"
+    assert (
+        message(error)
+        == f"{path}: too large: it unpacks to more than 200 times its size; check that this is the right file"
+    )
     assert error.value.problems[0].slug == "too-large"
     assert sum(map(len, pieces)) < 5 << 20
 
 
 def test_a_run_that_repeats_one_ranking_is_read(tmp_path: Path) -> None:
-    ranking = "".join(f"{{}} Q0 MARCO_{rank * 7919 % 8_841_823} {rank} {1000 - rank / 7:.4f} bm25\n" for rank in range(1, 1001))
+    ranking = "".join(
+        f"{{}} Q0 MARCO_{rank * 7919 % 8_841_823} {rank} {1000 - rank / 7:.4f} bm25\n"
+        for rank in range(1, 1001)
+    )
     text = "".join(ranking.replace("{}", f"{turn // 9}_{turn % 9}") for turn in range(700)).encode()
     path = tmp_path / "run.gz"
     path.write_bytes(gzip.compress(text, 9))
@@ -264,15 +303,22 @@ def test_a_run_that_repeats_one_ranking_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("inside", [gzip.compress, bz2.compress], ids=["gz", "bz2"])
-def test_files_packed_twice_and_archives_are_named(tmp_path: Path, inside: Callable[[bytes], bytes]) -> None:
+def test_files_packed_twice_and_archives_are_named(
+    tmp_path: Path, inside: Callable[[bytes], bytes]
+) -> None:
     path = tmp_path / "file"
     path.write_bytes(gzip.compress(inside(b"1_1 0 d1 1\n")))
     kind = {gzip.compress: "gzip", bz2.compress: "bz2"}[inside]
     with pytest.raises(InputError) as error:
         read_text(path)
-    assert message(error) == f"{path}: compressed twice ({kind} in gzip); unpack it once and give the result"
+    assert (
+        message(error)
+        == f"{path}: compressed twice ({kind} in gzip); unpack it once and give the result"
+    )
     path.write_bytes(b"PK\x03\x04 and more")
-    with pytest.raises(InputError, match="this is a zip archive; unpack it and give the file inside"):
+    with pytest.raises(
+        InputError, match="this is a zip archive; unpack it and give the file inside"
+    ):
         read_text(path)
 
 
@@ -288,7 +334,9 @@ def test_a_pipe_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             os._exit(0)
     os.close(write)
     try:
-        with pytest.raises(InputError, match="too large: more than 0 GiB from a pipe or an address"):
+        with pytest.raises(
+            InputError, match="too large: more than 0 GiB from a pipe or an address"
+        ):
             read_text(f"/dev/fd/{read}")
     finally:
         os.close(read)
@@ -309,7 +357,9 @@ def test_a_text_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("robustcs.inputs.text.LONGEST_TEXT", 100)
     assert read_text(path) == "\n" * 99
     path.write_bytes(b"\n" * 101)
-    with pytest.raises(InputError, match="more than 0 MiB of text; check that this is the right file"):
+    with pytest.raises(
+        InputError, match="more than 0 MiB of text; check that this is the right file"
+    ):
         read_text(path)
 
 
@@ -360,5 +410,7 @@ def test_half_a_character_has_its_line_unless_it_may_pass(tmp_path: Path) -> Non
     path.write_text('{"a": 1,\n"\\ud800": 2}')
     with pytest.raises(InputError) as error:
         read_json(path)
-    assert message(error) == f"{path}:2: half a character (a lone surrogate); save the file as UTF-8"
+    assert (
+        message(error) == f"{path}:2: half a character (a lone surrogate); save the file as UTF-8"
+    )
     assert read_json(path, halves=True) == {"a": 1, "\ud800": 2}

@@ -26,7 +26,11 @@ def test_the_first_record(tmp_path: Path, form: str) -> None:
 
 
 def test_a_record_longer_than_what_is_read(tmp_path: Path) -> None:
-    record = {"conv_id": 1, "ctxs": [{"id": str(place), "text": "word " * 1000} for place in range(500)], "last": 1}
+    record = {
+        "conv_id": 1,
+        "ctxs": [{"id": str(place), "text": "word " * 1000} for place in range(500)],
+        "last": 1,
+    }
     (tmp_path / "file").write_text(json.dumps([record]))
     found = first_record(tmp_path / "file")
     assert found is not None
@@ -35,7 +39,10 @@ def test_a_record_longer_than_what_is_read(tmp_path: Path) -> None:
 
 
 @settings(deadline=None)
-@given(record=st.dictionaries(st.text(max_size=3), VALUE, min_size=1, max_size=4), share=st.floats(0, 1))
+@given(
+    record=st.dictionaries(st.text(max_size=3), VALUE, min_size=1, max_size=4),
+    share=st.floats(0, 1),
+)
 def test_what_is_cut_has_a_part_of_what_was_there(
     tmp_path_factory: pytest.TempPathFactory, record: dict[str, Any], share: float
 ) -> None:
@@ -47,7 +54,9 @@ def test_what_is_cut_has_a_part_of_what_was_there(
     assert set(found) <= set(record)
 
 
-@pytest.mark.parametrize("text", ['{"a": 1, "b, c', '{"a": 1, "b": "c, [\\', '{"a": 1, "b": {"c": "}, \\"'])
+@pytest.mark.parametrize(
+    "text", ['{"a": 1, "b, c', '{"a": 1, "b": "c, [\\', '{"a": 1, "b": {"c": "}, \\"']
+)
 def test_what_is_cut_within_a_text(tmp_path: Path, text: str) -> None:
     (tmp_path / "file").write_text(text)
     found = first_record(tmp_path / "file")

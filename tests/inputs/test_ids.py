@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from robustcs.inputs.cells import integers_of, singles_of
 from robustcs.inputs.ids import Ids, first_of_pairs
 
-texts = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20), max_size=12)
+texts = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20), max_size=12
+)
 
 
 @given(texts=texts, data=st.data())
@@ -26,7 +28,9 @@ def test_ids_are_what_their_texts_are(texts: list[str], data: st.DataObject) -> 
     assert [texts[place] for place in np.argsort(ids.places())] == sorted(texts, key=str.encode)
     if texts:
         rolled = ids.take(np.roll(np.arange(len(texts)), 1))
-        assert ids.equal(rolled).tolist() == [a == b for a, b in zip(texts, rolled.texts(), strict=True)]
+        assert ids.equal(rolled).tolist() == [
+            a == b for a, b in zip(texts, rolled.texts(), strict=True)
+        ]
     known, codes = ids.encoded()
     assert known.texts() == list(dict.fromkeys(texts)) and known.take(codes).texts() == texts
     assert some.codes_in(known).tolist() == [known.texts().index(text) for text in chosen]
@@ -39,14 +43,29 @@ def test_ids_are_what_their_texts_are(texts: list[str], data: st.DataObject) -> 
 
 
 @given(
-    pairs=st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["a", "b", "a longer id", "a longer ie"]))), same=st.booleans()
+    pairs=st.lists(
+        st.tuples(st.integers(0, 2), st.sampled_from(["a", "b", "a longer id", "a longer ie"]))
+    ),
+    same=st.booleans(),
 )
-def test_repeated_pairs_are_found_also_where_keys_are_equal_by_chance(pairs: list[tuple[int, str]], same: bool) -> None:
-    ids, turns = Ids.of(text for _, text in pairs), np.array([turn for turn, _ in pairs], dtype=np.int32)
-    with mock.patch.object(Ids, "hashes", lambda self: np.zeros(len(self), np.uint64)) if same else mock.MagicMock():
+def test_repeated_pairs_are_found_also_where_keys_are_equal_by_chance(
+    pairs: list[tuple[int, str]], same: bool
+) -> None:
+    ids, turns = (
+        Ids.of(text for _, text in pairs),
+        np.array([turn for turn, _ in pairs], dtype=np.int32),
+    )
+    with (
+        mock.patch.object(Ids, "hashes", lambda self: np.zeros(len(self), np.uint64))
+        if same
+        else mock.MagicMock()
+    ):
         first = first_of_pairs(turns, ids)
         known, codes = ids.encoded()
-    assert known.texts() == list(dict.fromkeys(ids.texts())) and known.take(codes).texts() == ids.texts()
+    assert (
+        known.texts() == list(dict.fromkeys(ids.texts()))
+        and known.take(codes).texts() == ids.texts()
+    )
     expected = [pairs.index(pair) for pair in pairs]
     assert (expected == [*range(len(pairs))]) if first is None else (first.tolist() == expected)
 
@@ -64,7 +83,11 @@ cells = st.one_of(
 def test_numbers_are_those_of_python_to_the_last_bit(cells: list[str]) -> None:
     """As bits, since −0 and 0 are equal."""
     try:
-        expected = None if any("_" in cell for cell in cells) else np.array([float(cell) for cell in cells])
+        expected = (
+            None
+            if any("_" in cell for cell in cells)
+            else np.array([float(cell) for cell in cells])
+        )
     except ValueError:
         expected = None
     found = singles_of(Ids.of(cells))
@@ -75,4 +98,6 @@ def test_numbers_are_those_of_python_to_the_last_bit(cells: list[str]) -> None:
     digits = [cell.removeprefix(cell[0]) if cell[0] in "+-" else cell for cell in cells]
     whole = all(part.isascii() and part.isdigit() and len(part) <= 18 for part in digits)
     numbers = integers_of(Ids.of(cells))
-    assert (None if numbers is None else numbers.tolist()) == ([int(cell) for cell in cells] if whole else None)
+    assert (None if numbers is None else numbers.tolist()) == (
+        [int(cell) for cell in cells] if whole else None
+    )

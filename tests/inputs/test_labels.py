@@ -23,7 +23,10 @@ def as_dict(labels: Labels) -> dict[tuple[str, str], int]:
 
 def write(folder: Path, text: str | list[dict[str, Any]]) -> Path:
     path = folder / "labels"
-    path.write_text(text if isinstance(text, str) else "".join(json.dumps(row) + "\n" for row in text), encoding="utf-8")
+    path.write_text(
+        text if isinstance(text, str) else "".join(json.dumps(row) + "\n" for row in text),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -47,15 +50,30 @@ def test_every_form_gives_the_same_labels(tmp_path: Path, form: str) -> None:
 
 
 def umbrela(query: str, passage: str, judgment: object, status: int | None = 1) -> dict[str, Any]:
-    row = {"model": "m", "query": query, "passage": passage, "prompt": "…", "prediction": "…", "judgment": judgment}
+    row = {
+        "model": "m",
+        "query": query,
+        "passage": passage,
+        "prompt": "…",
+        "prediction": "…",
+        "judgment": judgment,
+    }
     return row if status is None else {**row, "result_status": status}
 
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Path:
     path = tmp_path / "collection.jsonl"
-    rows = [("a", "Bread needs yeast."), ("b", "Bees  dance. "), ("twin1", "The same."), ("twin2", "The same.")]
-    path.write_text("".join(json.dumps({"id": name, "contents": text}) + "\n" for name, text in rows), encoding="utf-8")
+    rows = [
+        ("a", "Bread needs yeast."),
+        ("b", "Bees  dance. "),
+        ("twin1", "The same."),
+        ("twin2", "The same."),
+    ]
+    path.write_text(
+        "".join(json.dumps({"id": name, "contents": text}) + "\n" for name, text in rows),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -79,13 +97,21 @@ def test_texts_are_joined_exactly_and_the_rest_is_counted(tmp_path: Path, collec
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (umbrela("And it?", "Bread needs yeast.", 1), "query 'And it?' is the text of both 1_2 and 2_1"),
-        (umbrela("What is bread?", "The same.", 1), "passage 'The same.' is the text of both twin1 and twin2"),
+        (
+            umbrela("And it?", "Bread needs yeast.", 1),
+            "query 'And it?' is the text of both 1_2 and 2_1",
+        ),
+        (
+            umbrela("What is bread?", "The same.", 1),
+            "passage 'The same.' is the text of both twin1 and twin2",
+        ),
         (umbrela("What is bread?", "Bread needs yeast.", 0.5), "grade '0.5' is not a grade"),
         ({**umbrela("x", "y", 1), "query": 3}, "query is not a text"),
     ],
 )
-def test_what_cannot_be_told_is_refused_with_its_line(tmp_path: Path, collection: Path, row: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_told_is_refused_with_its_line(
+    tmp_path: Path, collection: Path, row: dict[str, Any], said: str
+) -> None:
     path = write(tmp_path, [umbrela("What is bread?", "Bread needs yeast.", 1), row])
     with pytest.raises(InputError) as error:
         read_labels(path, lambda: Texts(QUERIES, collection))

@@ -30,8 +30,16 @@ def test_nuggets_in_lists_and_one_a_line(tmp_path: Path) -> None:
     expected = (Nugget("a", "vital"), Nugget("b", "okay", ("d1", "7")))
     assert read_nuggets(listed) == {"2024-1": expected}
     found = identify(listed)
-    assert found is not None and found.kind == "nuggets" and found.advice == "use them with robustcs answers --nuggets"
-    single = [{"topic_id": 7, **nugget()}, {"topic_id": 7, "text": "b"}, {"topic_id": 7, **nugget()}]
+    assert (
+        found is not None
+        and found.kind == "nuggets"
+        and found.advice == "use them with robustcs answers --nuggets"
+    )
+    single = [
+        {"topic_id": 7, **nugget()},
+        {"topic_id": 7, "text": "b"},
+        {"topic_id": 7, **nugget()},
+    ]
     assert read_nuggets(written(tmp_path, single)) == {"7": (Nugget("a", "vital"), Nugget("b", ""))}
 
 
@@ -61,7 +69,10 @@ def assigned(run: str = "r1", label: str = "support", **more: Any) -> dict[str, 
 
 def test_assignments_of_one_run_or_of_the_named_one(tmp_path: Path) -> None:
     labels = ("support", "partial_support", "not_support")
-    rows = [{**assigned(label=label, answer_text="said"), "qid": str(place)} for place, label in enumerate(labels)]
+    rows = [
+        {**assigned(label=label, answer_text="said"), "qid": str(place)}
+        for place, label in enumerate(labels)
+    ]
     path = written(tmp_path, rows)
     found = read_assignments(path, "any name")
     assert found["0"] == Assigned((Nugget("a", "vital", (), 1.0),), "said")
@@ -71,7 +82,8 @@ def test_assignments_of_one_run_or_of_the_named_one(tmp_path: Path) -> None:
     both = written(tmp_path, [assigned("r1"), assigned("r2", "not_support")])
     assert read_assignments(both, "r2")["1"] == Assigned((Nugget("a", "vital", (), 0.0),), None)
     with pytest.raises(
-        InputError, match="the file contains assignments of r1, r2, but not of 'r3'; use one of these names for the answers"
+        InputError,
+        match="the file contains assignments of r1, r2, but not of 'r3'; use one of these names for the answers",
     ):
         read_assignments(both, "r3")
 
@@ -88,7 +100,9 @@ def test_assignments_of_one_run_or_of_the_named_one(tmp_path: Path) -> None:
          "n.jsonl:1: no topic id; add topic_id or narrative_id or turn_id or qid to every line"),
     ],
 )  # fmt: skip
-def test_wrong_assignments_are_told(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
+def test_wrong_assignments_are_told(
+    tmp_path: Path, rows: list[dict[str, Any]], message: str
+) -> None:
     with pytest.raises(InputError) as error:
         read_assignments(written(tmp_path, rows))
     assert str(error.value).endswith(message)

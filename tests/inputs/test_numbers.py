@@ -22,7 +22,9 @@ def test_signs_and_zeros(text: str, number: int) -> None:
     assert whole_number(text, 9) == number
 
 
-@pytest.mark.parametrize("text", ["", "-", "7.", "1_0", " 7", "٣", "²", "x", "9" * 5000, "1e1", "7\n"])
+@pytest.mark.parametrize(
+    "text", ["", "-", "7.", "1_0", " 7", "٣", "²", "x", "9" * 5000, "1e1", "7\n"]
+)
 def test_what_is_no_small_whole_number(text: str) -> None:
     assert whole_number(text, 10**18) is None
 
@@ -32,6 +34,8 @@ def test_numbers_of_json(value: float) -> None:
     assert finite_number(value) == float(value)
 
 
-@pytest.mark.parametrize("value", [None, True, "7", [7], math.nan, math.inf, -math.inf, 10**400, -(10**4000)])
+@pytest.mark.parametrize(
+    "value", [None, True, "7", [7], math.nan, math.inf, -math.inf, 10**400, -(10**4000)]
+)
 def test_what_is_no_finite_number(value: object) -> None:
     assert finite_number(value) is None

@@ -56,7 +56,10 @@ def test_what_csv_allows(tmp_path: Path) -> None:
 
 
 def test_all_bad_rows_together(tmp_path: Path) -> None:
-    text = HEADER + '1_1,a\n,b,c\n,b,c\n1_2,,c\n1_2,b, \n1_3,"b"x,c\n1_4,b,c,d\n1_5,b,c\n1_6,"b,c\n1_7,b,c\n'
+    text = (
+        HEADER
+        + '1_1,a\n,b,c\n,b,c\n1_2,,c\n1_2,b, \n1_3,"b"x,c\n1_4,b,c,d\n1_5,b,c\n1_6,"b,c\n1_7,b,c\n'
+    )
     assert problem(tmp_path, text).splitlines() == [
         "P:2: 2 columns, but the header has 3; complete the row or delete it",
         "P:3: no turn id; complete the row or delete it",
@@ -80,19 +83,30 @@ def test_nothing_to_read(tmp_path: Path) -> None:
     )
 
 
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), min_size=1).filter(str.strip)
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), min_size=1).filter(
+    str.strip
+)
 
 
-@given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3), TEXT, TEXT), min_size=1, max_size=8))
-def test_reads_what_a_csv_writer_wrote(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, str, str]]) -> None:
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3), TEXT, TEXT), min_size=1, max_size=8)
+)
+def test_reads_what_a_csv_writer_wrote(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, str, str]]
+) -> None:
     path = tmp_path_factory.mktemp("csv") / "p.csv"
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(HEADER.strip().split(","))
         writer.writerows((f"{topic}_{depth}", manual, raw) for topic, depth, manual, raw in rows)
     found = [row for turn in read_paraphrases(path).values() for row in turn]
-    expected = [(f"{topic}_{depth}", " ".join(manual.split()), " ".join(raw.split())) for topic, depth, manual, raw in rows]
-    assert [(row.turn, row.manual, row.raw) for row in sorted(found, key=lambda row: row.line)] == expected
+    expected = [
+        (f"{topic}_{depth}", " ".join(manual.split()), " ".join(raw.split()))
+        for topic, depth, manual, raw in rows
+    ]
+    assert [
+        (row.turn, row.manual, row.raw) for row in sorted(found, key=lambda row: row.line)
+    ] == expected
 
 
 def test_a_text_as_long_as_a_book_is_refused(tmp_path: Path) -> None:
@@ -100,7 +114,10 @@ def test_a_text_as_long_as_a_book_is_refused(tmp_path: Path) -> None:
     path.write_text(f"TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a,{'b ' * 200_000}\n")
     assert len(read_paraphrases(path)["1_1"][0].raw) == 399_999
     path.write_text(f"TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,{'b' * 1_000_001},a\n")
-    with pytest.raises(InputError, match="file.csv:2: turn 1_1: the text has 1,000,001 characters; the limit is 1,000,000"):
+    with pytest.raises(
+        InputError,
+        match="file.csv:2: turn 1_1: the text has 1,000,001 characters; the limit is 1,000,000",
+    ):
         read_paraphrases(path)
 
 
@@ -110,9 +127,14 @@ def test_labelled_variations(shared_data: Path) -> None:
     with path.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     valid = sorted(
-        (row["q_id"], row["transformation_type"], " ".join(row["variation"].split())) for row in rows if row["valid"] == "True"
+        (row["q_id"], row["transformation_type"], " ".join(row["variation"].split()))
+        for row in rows
+        if row["valid"] == "True"
     )
-    assert sorted((one.turn, one.category, one.raw) for some in found.values() for one in some) == valid
+    assert (
+        sorted((one.turn, one.category, one.raw) for some in found.values() for one in some)
+        == valid
+    )
     assert all(one.raw == one.manual for some in found.values() for one in some)
     assert (len(found), len(valid), len(rows)) == (43, 334, 429)
     assert found.notes == ("variations skipped because the file marks them as invalid: 95",)
@@ -121,12 +143,17 @@ def test_labelled_variations(shared_data: Path) -> None:
 def test_categories(tmp_path: Path) -> None:
     text = f"category,{HEADER.strip()}\n typo ,1_1,a,b\n,1_2,c,d\n"
     found = read_paraphrases(write(tmp_path, text))
-    assert [found[turn][0].category for turn in ("1_1", "1_2")] == ["typo", ""] and found.notes == ()
+    assert [found[turn][0].category for turn in ("1_1", "1_2")] == [
+        "typo",
+        "",
+    ] and found.notes == ()
 
 
 def test_broken_variations(tmp_path: Path) -> None:
     header = "q_id,transformation_type,variation,valid\n"
-    text = header + "1,typo,a,yes\n,typo,a,True\n2,,a,True\n3,typo,,True\n4,typo,,False\n5,typo,a,1\n"
+    text = (
+        header + "1,typo,a,yes\n,typo,a,True\n2,,a,True\n3,typo,,True\n4,typo,,False\n5,typo,a,1\n"
+    )
     assert problem(tmp_path, text).splitlines() == [
         "P:2: valid is 'yes'; write True or False",
         "P:3: no turn id; complete the row or delete it",
@@ -136,5 +163,10 @@ def test_broken_variations(tmp_path: Path) -> None:
     assert problem(tmp_path, "q_id,variation\n1,a\n") == (
         "P:1: no column 'transformation_type'; the columns are: q_id, variation; rename one of them to transformation_type"
     )
-    assert problem(tmp_path, "variation,transformation_type\n1,a\n").startswith("P:1: no column 'q_id'; the columns are:")
-    assert problem(tmp_path, header + "1,typo,a,False\n") == "P: the file has no paraphrases; check the path"
+    assert problem(tmp_path, "variation,transformation_type\n1,a\n").startswith(
+        "P:1: no column 'q_id'; the columns are:"
+    )
+    assert (
+        problem(tmp_path, header + "1,typo,a,False\n")
+        == "P: the file has no paraphrases; check the path"
+    )

@@ -54,7 +54,10 @@ def test_two_pipes_are_not_confused(tmp_path: Path) -> None:
 
 
 def test_a_message_names_the_line_of_a_pipe(tmp_path: Path) -> None:
-    with fifo(tmp_path / "pipe", b"31_1 0 d 1\n31_1 0 e x\n") as path, pytest.raises(InputError) as error:
+    with (
+        fifo(tmp_path / "pipe", b"31_1 0 d 1\n31_1 0 e x\n") as path,
+        pytest.raises(InputError) as error,
+    ):
         read_qrels(path)
     assert str(error.value).startswith(f"{path}:2: grade 'x'")
 

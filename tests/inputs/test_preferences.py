@@ -12,7 +12,9 @@ from robustcs.inputs.clariq import Preference, read_preferences
 
 def test_both_forms(tmp_path: Path) -> None:
     path = tmp_path / "p"
-    path.write_text("criterion\tpair\tfirst\tsecond\twinner\nclear\td1\ta\tb\ta\nclear\t\tb\ta\ttie\n")
+    path.write_text(
+        "criterion\tpair\tfirst\tsecond\twinner\nclear\td1\ta\tb\ta\nclear\t\tb\ta\ttie\n"
+    )
     expected = (Preference("clear", "a", "b", "a", "d1"), Preference("clear", "b", "a", "tie", ""))
     assert read_preferences(path) == expected
     path.write_text(
@@ -24,7 +26,9 @@ def test_both_forms(tmp_path: Path) -> None:
 
 def test_messages(tmp_path: Path) -> None:
     path = tmp_path / "p"
-    path.write_text("criterion\tfirst\tsecond\twinner\nc\ta\tb\tx\nc\ta\ta\ta\n\ta\tb\ta\nc\ta\tb\n")
+    path.write_text(
+        "criterion\tfirst\tsecond\twinner\nc\ta\tb\tx\nc\ta\ta\ta\n\ta\tb\ta\nc\ta\tb\n"
+    )
     with pytest.raises(InputError) as caught:
         read_preferences(path)
     assert str(caught.value).replace(str(path), "F") == (

@@ -31,7 +31,12 @@ def triples(qrels: Qrels) -> list[tuple[str, str, int]]:
 def test_judgments_are_columns(tmp_path: Path) -> None:
     qrels = read_qrels(write(tmp_path, "31_2 0 d1 2\n31_1\tQ0\td1\t0\n31_2 0 d2 -2\n"))
     assert triples(qrels) == [("31_2", "d1", 2), ("31_1", "d1", 0), ("31_2", "d2", -2)]
-    assert (qrels.name, qrels.turns, qrels.notes, len(qrels)) == ("my.qrels", ("31_2", "31_1"), (), 3)
+    assert (qrels.name, qrels.turns, qrels.notes, len(qrels)) == (
+        "my.qrels",
+        ("31_2", "31_1"),
+        (),
+        3,
+    )
     assert qrels.grades.dtype == np.int16
 
 
@@ -44,7 +49,10 @@ def test_a_column_of_question_texts_is_ignored(tmp_path: Path, line: str) -> Non
     """One question is a single word, and one text is missing."""
     rows = [("1_1", "what is a shark", "d1", 2), ("1_2", "sharks", "d2", 0), ("1_3", "", "d1", -1)]
     path = tmp_path / "qrels.tsv"
-    text = "".join(f"{line.format(turn=turn, query=query, doc=doc, grade=grade)}\n" for turn, query, doc, grade in rows)
+    text = "".join(
+        f"{line.format(turn=turn, query=query, doc=doc, grade=grade)}\n"
+        for turn, query, doc, grade in rows
+    )
     path.write_text(text)
     assert kind_of(path) == "qrels"
     assert list(read_qrels(path).rows()) == [(turn, doc, grade) for turn, _, doc, grade in rows]
@@ -55,7 +63,12 @@ def test_a_column_of_question_texts_is_ignored(tmp_path: Path, line: str) -> Non
 
 
 def test_a_pair_judged_twice_alike_counts_once(tmp_path: Path) -> None:
-    qrels = read_qrels(write(tmp_path, "# pooled\nturn_id it doc grade\n1 0 a 2\n1 0 b 1\n1 0 a 2\n2 0 a 0\n1 0 a 2\n"))
+    qrels = read_qrels(
+        write(
+            tmp_path,
+            "# pooled\nturn_id it doc grade\n1 0 a 2\n1 0 b 1\n1 0 a 2\n2 0 a 0\n1 0 a 2\n",
+        )
+    )
     assert triples(qrels) == [("1", "a", 2), ("1", "b", 1), ("2", "a", 0)]
     assert qrels.notes == (
         "my.qrels: skipped the header line",
@@ -70,8 +83,14 @@ def test_a_pair_judged_twice_alike_counts_once(tmp_path: Path) -> None:
      ([11, 50, *[1] * 18], "2 judgments with a grade of up to 50, far above all others (at most 1)"),
      ([100, *[4] * 8], ""), ([100, *[6] * 10], ""), ([10, *[1] * 20], ""), ([100, 100], ""), ([15, 7, 3, 1] * 9, "")],
 )  # fmt: skip
-def test_a_few_grades_far_above_all_others_are_noted(tmp_path: Path, grades: list[int], noted: str) -> None:
-    qrels = read_qrels(write(tmp_path, "".join(f"1 0 d{place} {grade}\n" for place, grade in enumerate([0, *grades]))))
+def test_a_few_grades_far_above_all_others_are_noted(
+    tmp_path: Path, grades: list[int], noted: str
+) -> None:
+    qrels = read_qrels(
+        write(
+            tmp_path, "".join(f"1 0 d{place} {grade}\n" for place, grade in enumerate([0, *grades]))
+        )
+    )
     assert qrels.notes == ((f"my.qrels: {noted}",) if noted else ())
 
 
@@ -116,7 +135,9 @@ def test_problems_are_bounded_and_counted(tmp_path: Path, first: str) -> None:
         ("", ": the file is empty; write lines of: turn iteration document grade"),
     ],
 )  # fmt: skip
-def test_what_is_not_qrels_is_told_what_it_looks_like(tmp_path: Path, content: str, message: str) -> None:
+def test_what_is_not_qrels_is_told_what_it_looks_like(
+    tmp_path: Path, content: str, message: str
+) -> None:
     path = write(tmp_path, content)
     with pytest.raises(InputError) as error:
         read_qrels(path)
@@ -131,7 +152,9 @@ def test_what_is_not_qrels_is_told_what_it_looks_like(tmp_path: Path, content: s
         ("cast2021/qrels-docs.txt.gz", 158, None),
     ],
 )
-def test_real_judgments_equal_a_plain_reading(shared_data: Path, year: str, turns: int, grades: dict[int, int] | None) -> None:
+def test_real_judgments_equal_a_plain_reading(
+    shared_data: Path, year: str, turns: int, grades: dict[int, int] | None
+) -> None:
     qrels = read_qrels(shared_data / year)
     with gzip.open(shared_data / year, "rt") as stream:
         rows = [line.split() for line in stream]
@@ -149,11 +172,16 @@ def test_turns_without_anything_relevant(shared_data: Path, year: str, nothing: 
     assert len(qrels.turns) - len(relevant) == nothing
 
 
-def fake_ir_datasets(monkeypatch: pytest.MonkeyPatch, rows: list[tuple[str, str, int]] | None) -> None:
+def fake_ir_datasets(
+    monkeypatch: pytest.MonkeyPatch, rows: list[tuple[str, str, int]] | None
+) -> None:
     def load(identifier: str) -> SimpleNamespace:
         if identifier != "trec-cast/v1/2020/judged":
             raise KeyError(identifier)
-        qrels = [SimpleNamespace(query_id=turn, doc_id=document, relevance=grade) for turn, document, grade in rows or []]
+        qrels = [
+            SimpleNamespace(query_id=turn, doc_id=document, relevance=grade)
+            for turn, document, grade in rows or []
+        ]
         return SimpleNamespace(has_qrels=lambda: rows is not None, qrels_iter=lambda: iter(qrels))
 
     monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=load))
@@ -170,10 +198,16 @@ def test_ir_datasets_without_judgments(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_ir_datasets(monkeypatch, None)
     with pytest.raises(UsageError) as usage:
         read_qrels("irds:trec-cast/v1/2020/judged")
-    assert str(usage.value) == "trec-cast/v1/2020/judged has no qrels; choose a subset with qrels, such as …/judged"
+    assert (
+        str(usage.value)
+        == "trec-cast/v1/2020/judged has no qrels; choose a subset with qrels, such as …/judged"
+    )
     with pytest.raises(UsageError) as usage:
         read_qrels("irds:no/such")
-    assert str(usage.value) == "ir_datasets has no data set 'no/such'; see the catalogue of ir_datasets"
+    assert (
+        str(usage.value)
+        == "ir_datasets has no data set 'no/such'; see the catalogue of ir_datasets"
+    )
     fake_ir_datasets(monkeypatch, [])
     with pytest.raises(InputError) as empty:
         read_qrels("irds:trec-cast/v1/2020/judged")
@@ -189,9 +223,14 @@ def test_contradictions_in_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
         read_qrels("irds:trec-cast/v1/2020/judged")
 
 
-def test_ir_datasets_that_is_not_installed_is_named_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ir_datasets_that_is_not_installed_is_named_with_the_install_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(NotInstalledError) as error:
         read_qrels("irds:trec-cast/v1/2020/judged")
-    assert str(error.value) == "irds:trec-cast/v1/2020/judged needs ir_datasets; pip install ir_datasets"
+    assert (
+        str(error.value)
+        == "irds:trec-cast/v1/2020/judged needs ir_datasets; pip install ir_datasets"
+    )
     assert error.value.exit_code is ExitCode.NOT_INSTALLED

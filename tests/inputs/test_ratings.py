@@ -17,8 +17,13 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def test_columns_have_several_names(tmp_path: Path) -> None:
-    ratings, notes = read_ratings(write(tmp_path, "Rating,annotator,paraphrase\n3.0,w1,a\ngood,w2,a\n"))
-    assert [rating[:5] for rating in ratings] == [("", "a", "w1", ONE_CRITERION, "3"), ("", "a", "w2", ONE_CRITERION, "good")]
+    ratings, notes = read_ratings(
+        write(tmp_path, "Rating,annotator,paraphrase\n3.0,w1,a\ngood,w2,a\n")
+    )
+    assert [rating[:5] for rating in ratings] == [
+        ("", "a", "w1", ONE_CRITERION, "3"),
+        ("", "a", "w2", ONE_CRITERION, "good"),
+    ]
     assert notes == ()
     assert is_ratings(["item", "rater", "score"]) and not is_ratings(["item", "score"])
 

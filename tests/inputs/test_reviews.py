@@ -32,7 +32,11 @@ def test_all_fields_and_only_the_needed_ones(tmp_path: Path) -> None:
 
 
 def test_one_system_may_be_a_text_and_further_fields_are_ignored(tmp_path: Path) -> None:
-    (read,) = read_reviews(written(tmp_path, {**LINE, "systems": "t5", "time": "2026-01-01", "categories": [" a ", "a"]}))
+    (read,) = read_reviews(
+        written(
+            tmp_path, {**LINE, "systems": "t5", "time": "2026-01-01", "categories": [" a ", "a"]}
+        )
+    )
     assert (read.systems, read.categories) == (("t5",), ("a",))
 
 
@@ -59,10 +63,25 @@ def test_one_bad_line_does_not_cost_the_file(tmp_path: Path) -> None:
 
 
 def test_a_turn_coded_twice_and_an_empty_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="review.jsonl:2: turn 31_4 has other categories in line 1; keep one of the two"):
+    with pytest.raises(
+        InputError,
+        match="review.jsonl:2: turn 31_4 has other categories in line 1; keep one of the two",
+    ):
         read_reviews(written(tmp_path, LINE, {**LINE, "categories": []}))
     # a larger sample with the same seed is the same sample; another seed is another
-    assert len(read_reviews(written(tmp_path, LINE, {**LINE, "sample": {**LINE["sample"], "size": 50}}))) == 1
-    assert len(read_reviews(written(tmp_path, LINE, {**LINE, "sample": {**LINE["sample"], "seed": 8}}))) == 2
+    assert (
+        len(
+            read_reviews(
+                written(tmp_path, LINE, {**LINE, "sample": {**LINE["sample"], "size": 50}})
+            )
+        )
+        == 1
+    )
+    assert (
+        len(
+            read_reviews(written(tmp_path, LINE, {**LINE, "sample": {**LINE["sample"], "seed": 8}}))
+        )
+        == 2
+    )
     with pytest.raises(InputError, match="the file has no reviews"):
         read_reviews(written(tmp_path))

@@ -39,14 +39,19 @@ def test_commas_tabs_and_objects_say_the_same(tmp_path: Path) -> None:
         columns, rows = rows_of(tmp_path / name)
         last = '"q' if name.endswith("tsv") else "q\n2"  # TSV has no quoting
         assert columns == columns_of(tmp_path / name) == ["item", "worker"]
-        assert [row for _, row in rows] == [{"item": "q1", "worker": "Smith, J."}, {"item": last, "worker": "w2"}]
+        assert [row for _, row in rows] == [
+            {"item": "q1", "worker": "Smith, J."},
+            {"item": last, "worker": "w2"},
+        ]
         assert rows[0][0] == (1 if name.endswith("jsonl") else 2)
 
 
 #: Reader, and a table with commas and the same table with semicolons and decimal commas.
 READ: dict[str, tuple[Callable[[Path], Any], str, str]] = {
     "run": (
-        lambda path: [column.tolist() for column in (read_run(path).scores, read_run(path, ranks=True).ranks)],
+        lambda path: [
+            column.tolist() for column in (read_run(path).scores, read_run(path, ranks=True).ranks)
+        ],
         "query_id,doc_id,score,rank\n1_1,a,2.5,1\n1_1,b,-1.25e-3,2\n",
         'query_id;doc_id;score;rank\n1_1;a;2,5;1\n"1_1";b;-1,25e-3;2\n;;;\n',
     ),
@@ -104,9 +109,15 @@ def test_bad_rows_are_told_together(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "the file is empty; check the path"),
-        ("a,a\n1,2\n", "two columns have the same name; give every column its own name in the first line"),
+        (
+            "a,a\n1,2\n",
+            "two columns have the same name; give every column its own name in the first line",
+        ),
         ("[1]\n", "a: JSON, but not an object per line; write one JSON object per line$"),
-        ('[\n {\n  "a": 1\n },\n {"b": 2}\n]\n', "a: JSON, but not an object per line; write one JSON object per line$"),
+        (
+            '[\n {\n  "a": 1\n },\n {"b": 2}\n]\n',
+            "a: JSON, but not an object per line; write one JSON object per line$",
+        ),
         ('{"a": 1}\n[1]\n', "a:2: not a JSON object; write one JSON object per line$"),
     ],
 )

@@ -27,7 +27,9 @@ from robustcs.inputs.text import ir_metadata
 def written(folder: Path, content: str | list[Any] | dict[str, Any], lines: bool = False) -> Path:
     path = folder / "file"
     if not isinstance(content, str):
-        content = "".join(json.dumps(one) + "\n" for one in content) if lines else json.dumps(content)
+        content = (
+            "".join(json.dumps(one) + "\n" for one in content) if lines else json.dumps(content)
+        )
     path.write_text(content)
     return path
 
@@ -54,27 +56,69 @@ def refused(reader: Any, path: Path) -> str:
 
 def test_an_ikat_run_of_2025(tmp_path: Path) -> None:
     lines = [
-        {"metadata": {"team_id": "t", "run_id": "r"}, "turn_id": "1-1_1", "references": {"d1": 0.5, "d2": 2}, "responses": []},
-        {"metadata": {"team_id": "t", "run_id": "r"}, "turn_id": "1-1_2", "references": {}, "responses": []},
-        {"turn_id": "1-1_3", "references": ["d3", "d1"], "responses": [{"rank": 1, "text": "x", "citations": {"d3": 1}}]},
+        {
+            "metadata": {"team_id": "t", "run_id": "r"},
+            "turn_id": "1-1_1",
+            "references": {"d1": 0.5, "d2": 2},
+            "responses": [],
+        },
+        {
+            "metadata": {"team_id": "t", "run_id": "r"},
+            "turn_id": "1-1_2",
+            "references": {},
+            "responses": [],
+        },
+        {
+            "turn_id": "1-1_3",
+            "references": ["d3", "d1"],
+            "responses": [{"rank": 1, "text": "x", "citations": {"d3": 1}}],
+        },
     ]
-    expected = [("1-1_1", "d1", 0.5), ("1-1_1", "d2", 2.0), ("1-1_3", "d3", -1.0), ("1-1_3", "d1", -2.0)]
+    expected = [
+        ("1-1_1", "d1", 0.5),
+        ("1-1_1", "d2", 2.0),
+        ("1-1_3", "d3", -1.0),
+        ("1-1_3", "d1", -2.0),
+    ]
     assert rows(read_run(written(tmp_path, lines, lines=True))) == expected
     assert rows(read_run(written(tmp_path, lines))) == expected
 
 
 def test_several_responses_in_the_order_of_their_ranks(tmp_path: Path) -> None:
     responses = [
-        {"rank": 2, "text": "b", "passage_provenance": [{"id": "d3", "used": True}, {"id": "d1", "used": False}]},
-        {"rank": 1, "text": "a", "passage_provenance": [{"id": "d1", "used": True}, {"id": "d2", "used": False}]},
+        {
+            "rank": 2,
+            "text": "b",
+            "passage_provenance": [{"id": "d3", "used": True}, {"id": "d1", "used": False}],
+        },
+        {
+            "rank": 1,
+            "text": "a",
+            "passage_provenance": [{"id": "d1", "used": True}, {"id": "d2", "used": False}],
+        },
     ]
-    path = written(tmp_path, {"run_name": "r", "turns": [{"turn_id": "9-1_1", "responses": responses}]})
-    assert rows(read_run(path)) == [("9-1_1", "d1", -1.0), ("9-1_1", "d2", -2.0), ("9-1_1", "d3", -3.0)]
+    path = written(
+        tmp_path, {"run_name": "r", "turns": [{"turn_id": "9-1_1", "responses": responses}]}
+    )
+    assert rows(read_run(path)) == [
+        ("9-1_1", "d1", -1.0),
+        ("9-1_1", "d2", -2.0),
+        ("9-1_1", "d3", -3.0),
+    ]
 
 
 def test_passages_of_topiocqa(tmp_path: Path) -> None:
-    found = [{"id": "wiki:1", "title": "T", "text": "x", "score": "81.5", "has_answer": True}, {"id": "wiki:2", "score": 80.25}]
-    line = {"conv_id": 3, "turn_id": 2, "question": "a [SEP] b", "answers": ["yes", "sure"], "ctxs": found}
+    found = [
+        {"id": "wiki:1", "title": "T", "text": "x", "score": "81.5", "has_answer": True},
+        {"id": "wiki:2", "score": 80.25},
+    ]
+    line = {
+        "conv_id": 3,
+        "turn_id": 2,
+        "question": "a [SEP] b",
+        "answers": ["yes", "sure"],
+        "ctxs": found,
+    }
     path = written(tmp_path, [line])
     assert rows(read_run(path)) == [("3_2", "wiki:1", 81.5), ("3_2", "wiki:2", 80.25)]
     assert read_gold_answers(path) == {"3_2": ("yes", "sure")}
@@ -95,10 +139,17 @@ def test_answers_of_trec_rag(tmp_path: Path) -> None:
 
 
 def test_reports_of_ragtime(tmp_path: Path) -> None:
-    said = [{"text": "One.", "citations": {"d1": 0.25, "d2": 0.5}}, {"text": "Two.", "citations": {"d2": 0.75}}]
+    said = [
+        {"text": "One.", "citations": {"d1": 0.25, "d2": 0.5}},
+        {"text": "Two.", "citations": {"d2": 0.75}},
+    ]
     lines = [
         {"metadata": {"team_id": "t", "run_id": "r", "topic_id": "301"}, "responses": said},
-        {"metadata": {"topic_id": "302"}, "responses": [{"text": "Three.", "citations": ["d7"]}], "references": ["d3", "d7"]},
+        {
+            "metadata": {"topic_id": "302"},
+            "responses": [{"text": "Three.", "citations": ["d7"]}],
+            "references": ["d3", "d7"],
+        },
     ]
     path = written(tmp_path, lines, lines=True)
     assert rows(read_run(path)) == [
@@ -110,7 +161,10 @@ def test_reports_of_ragtime(tmp_path: Path) -> None:
 
 def test_answers_and_citations_of_ikat(tmp_path: Path) -> None:
     """Responses with ranks are alternatives: the answer is the first, not all of them joined."""
-    responses = [{"rank": 2, "text": "b", "citations": {"d3": 0.5}}, {"rank": 1, "text": "a", "citations": {"d1": 0.75}}]
+    responses = [
+        {"rank": 2, "text": "b", "citations": {"d3": 0.5}},
+        {"rank": 1, "text": "a", "citations": {"d1": 0.75}},
+    ]
     of_2025 = written(tmp_path, [{"turn_id": "1-1_1", "responses": responses}], lines=True)
     assert rows(read_run(of_2025)) == [("1-1_1", "d1", 0.75), ("1-1_1", "d3", 0.5)]
     assert read_predicted_answers(of_2025) == {"1-1_1": "a"}
@@ -129,7 +183,9 @@ def test_a_run_as_a_dictionary(tmp_path: Path) -> None:
     path = written(tmp_path, run)
     assert rows(read_run(path)) == [("31_1", "d1", 1.5), ("31_1", "d2", 2.0), ("31_2", "d1", 0.5)]
     found = identify(path)
-    assert found is not None and found.family == "a run {turn: {passage: score}}" and not found.certain
+    assert (
+        found is not None and found.family == "a run {turn: {passage: score}}" and not found.certain
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,13 +223,23 @@ def test_qrels_whose_header_is_repeated(tmp_path: Path) -> None:
     path.write_text(f"{head}c<::>1\td1\t1\n{head}c<::>2\td2\t2\n{head}")
     assert triples(read_qrels(path)) == [("c<::>1", "d1", 1), ("c<::>2", "d2", 2)]
     path.write_text(f"{head}c<::>1\td1\t1\nquery-id\tcorpus-id\tgrade\n")
-    assert refused(read_qrels, path) == "§:3: score 'grade' is not a whole number; write a whole number"
+    assert (
+        refused(read_qrels, path)
+        == "§:3: score 'grade' is not a whole number; write a whole number"
+    )
 
 
 def test_answers_of_qrecc_and_topiocqa(tmp_path: Path) -> None:
     more = [{"Answer_spans": [], "Answer": "Yes"}, {"Answer": ""}]
     entries = [
-        {"Conversation_no": 1, "Turn_no": 1, "Question": "a", "Rewrite": "b", "Answer": "yes", "Additional_answers": more},
+        {
+            "Conversation_no": 1,
+            "Turn_no": 1,
+            "Question": "a",
+            "Rewrite": "b",
+            "Answer": "yes",
+            "Additional_answers": more,
+        },
         {"Conversation_no": 1, "Turn_no": 2, "Question": "a", "Rewrite": "b", "Answer": ""},
     ]
     assert read_gold_answers(written(tmp_path, entries)) == {"1_1": ("yes", "Yes")}
@@ -206,7 +272,12 @@ def test_broken_runs_of_json(tmp_path: Path, content: list[Any], message: str) -
 def test_three_columns_of_ms_marco(tmp_path: Path) -> None:
     path = written(tmp_path, "1048585\t7187158\t1\n1048585\t7187157\t2\n1048585\t11\t3\n2\t7\t1\n")
     run = read_run(path, "r", ranks=True)
-    assert rows(run) == [("1048585", "7187158", -1), ("1048585", "7187157", -2), ("1048585", "11", -3), ("2", "7", -1)]
+    assert rows(run) == [
+        ("1048585", "7187158", -1),
+        ("1048585", "7187157", -2),
+        ("1048585", "11", -3),
+        ("2", "7", -1),
+    ]
     assert run.ranks is not None
     assert run.ranks.tolist() == [1, 2, 3, 1]
     assert run.notes == ("r: three columns, read as turn, document and rank",)
@@ -222,13 +293,21 @@ def test_three_columns_of_judgments(tmp_path: Path) -> None:
         "§: three columns, but the numbers repeat within a turn, so they are not ranks; use grades with --qrels"
     )
     ranked = written(tmp_path, "".join(f"1 d{rank} {rank}\n" for rank in range(1, 9)))
-    assert refused(read_qrels, ranked) == ("§: three columns, but the numbers are not grades; use ranks with --run")
-    assert refused(read_scores, ranked) == "§: this is an MS MARCO run; use it with --run, --original, --qr or --human"
+    assert refused(read_qrels, ranked) == (
+        "§: three columns, but the numbers are not grades; use ranks with --run"
+    )
+    assert (
+        refused(read_scores, ranked)
+        == "§: this is an MS MARCO run; use it with --run, --original, --qr or --human"
+    )
 
 
 def test_scores_stay_scores(tmp_path: Path) -> None:
     path = written(tmp_path, "own_measure 31_1 1\nown_measure 31_2 0\nother 31_1 3\nother 31_2 1\n")
-    assert read_scores(path).to_dict() == {"own_measure": {"31_1": 1.0, "31_2": 0.0}, "other": {"31_1": 3.0, "31_2": 1.0}}
+    assert read_scores(path).to_dict() == {
+        "own_measure": {"31_1": 1.0, "31_2": 0.0},
+        "other": {"31_1": 3.0, "31_2": 1.0},
+    }
     assert "3 columns, but a run has 6" in refused(read_run, path)
     assert "3 columns, but a qrels file has 4" in refused(read_qrels, path)
 
@@ -241,12 +320,18 @@ ID = st.text("abc0189_-", min_size=1, max_size=6)
 @settings(deadline=None, max_examples=40)
 @given(
     pairs=st.lists(st.tuples(ID, ID), min_size=1, unique=True),
-    names=st.sampled_from([("query_id", "doc_id"), ("qid", "docno"), ("turn_id", "passage_id"), ("Topic", "DocID")]),
+    names=st.sampled_from(
+        [("query_id", "doc_id"), ("qid", "docno"), ("turn_id", "passage_id"), ("Topic", "DocID")]
+    ),
     form=st.sampled_from(["csv", "tsv", "spaces", "gzip", "parquet"]),
     seed=st.integers(0, 99),
 )
 def test_tables_give_back_what_was_written(
-    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], names: tuple[str, str], form: str, seed: int
+    tmp_path_factory: pytest.TempPathFactory,
+    pairs: list[tuple[str, str]],
+    names: tuple[str, str],
+    form: str,
+    seed: int,
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "table"
     random = np.random.default_rng(seed)
@@ -270,9 +355,13 @@ def test_tables_give_back_what_was_written(
         return repr(cell) if isinstance(cell, float) else str(cell)
 
     write("rel")
-    assert rows(read_run(path)) == [(turn, document, score) for (turn, document), score in zip(pairs, scores, strict=True)]
+    assert rows(read_run(path)) == [
+        (turn, document, score) for (turn, document), score in zip(pairs, scores, strict=True)
+    ]
     write("score")
-    assert triples(read_qrels(path)) == [(turn, document, grade) for (turn, document), grade in zip(pairs, grades, strict=True)]
+    assert triples(read_qrels(path)) == [
+        (turn, document, grade) for (turn, document), grade in zip(pairs, grades, strict=True)
+    ]
 
 
 def test_ranks_of_a_table(tmp_path: Path) -> None:
@@ -285,7 +374,9 @@ def test_ranks_of_a_table(tmp_path: Path) -> None:
 
 
 def test_a_table_of_passages_that_are_judged_is_both(tmp_path: Path) -> None:
-    path = written(tmp_path, "qid,docno,rank,score,query,label\n1_1,a,1,2.5,what?,2\n1_1,b,2,1.5,what?,0\n")
+    path = written(
+        tmp_path, "qid,docno,rank,score,query,label\n1_1,a,1,2.5,what?,2\n1_1,b,2,1.5,what?,0\n"
+    )
     assert rows(read_run(path)) == [("1_1", "a", 2.5), ("1_1", "b", 1.5)]
     assert triples(read_qrels(path)) == [("1_1", "a", 2), ("1_1", "b", 0)]
 
@@ -327,9 +418,9 @@ def test_scores_in_tables(tmp_path: Path) -> None:
     table = pa.table({"qid": ["1_1", "1_2"], "P_1": [1.0, 0.0], "ndcg_cut_3": [0.5, 0.25]})
     pq.write_table(table, tmp_path / "scores.parquet")
     assert read_scores(tmp_path / "scores.parquet").to_dict() == expected
-    assert refused(read_scores, written(tmp_path, "qid,measure,value\n1_1,map,high\n1_2,map,1\n")) == (
-        "§:2: map of turn 1_1: 'high' is not a number; write a decimal number"
-    )
+    assert refused(
+        read_scores, written(tmp_path, "qid,measure,value\n1_1,map,high\n1_2,map,1\n")
+    ) == ("§:2: map of turn 1_1: 'high' is not a number; write a decimal number")
 
 
 def test_damaged_parquet(tmp_path: Path) -> None:
@@ -340,7 +431,9 @@ def test_damaged_parquet(tmp_path: Path) -> None:
 
 
 def test_statements_about_a_person_are_no_passages(tmp_path: Path) -> None:
-    judged = "".join(f"9-1_{turn} 0 {statement} {statement % 2}\n" for turn in (1, 2) for statement in range(12))
+    judged = "".join(
+        f"9-1_{turn} 0 {statement} {statement % 2}\n" for turn in (1, 2) for statement in range(12)
+    )
     message = "these are iKAT's judgments of statements about a person (PTKB), not of passages; give the judgments of"
     message += " passages instead"
     assert refused(read_qrels, written(tmp_path, judged)) == f"§: {message}"
@@ -349,9 +442,23 @@ def test_statements_about_a_person_are_no_passages(tmp_path: Path) -> None:
 
 
 def test_passages_of_beir_and_ms_marco(tmp_path: Path) -> None:
-    beir = [{"_id": "d1", "title": "A title", "text": "The text.", "metadata": {}}, {"_id": "d2", "title": "", "text": "More."}]
-    assert read_passages(written(tmp_path, beir, lines=True), {"d1", "d2"}) == {"d1": "A title The text.", "d2": "More."}
-    marco = [{"docid": "msmarco_v2.1_doc_1#2", "url": "u", "title": "T", "headings": "h", "segment": "Words."}]
+    beir = [
+        {"_id": "d1", "title": "A title", "text": "The text.", "metadata": {}},
+        {"_id": "d2", "title": "", "text": "More."},
+    ]
+    assert read_passages(written(tmp_path, beir, lines=True), {"d1", "d2"}) == {
+        "d1": "A title The text.",
+        "d2": "More.",
+    }
+    marco = [
+        {
+            "docid": "msmarco_v2.1_doc_1#2",
+            "url": "u",
+            "title": "T",
+            "headings": "h",
+            "segment": "Words.",
+        }
+    ]
     path = written(tmp_path, marco, lines=True)
     assert read_passages(path, {"msmarco_v2.1_doc_1#2"}) == {"msmarco_v2.1_doc_1#2": "T Words."}
     topics = written(tmp_path, [{"number": 1, "turn": [{"number": 1, "raw_utterance": "x"}]}])

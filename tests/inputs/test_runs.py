@@ -22,7 +22,11 @@ def write(folder: Path, content: str | bytes) -> Path:
 
 def test_a_run_is_columns_in_file_order(tmp_path: Path) -> None:
     run = read_run(write(tmp_path, RUN))
-    assert (run.name, run.turns, run.ids.texts()) == ("my.run", ("31_1", "31_2"), ["d1", "d1", "d2"])
+    assert (run.name, run.turns, run.ids.texts()) == (
+        "my.run",
+        ("31_1", "31_2"),
+        ["d1", "d1", "d2"],
+    )
     assert run.turn_codes.tolist() == [0, 1, 0]
     assert run.scores.tolist() == [2.5, 2.5, 1.5]
     assert (run.scores.dtype, run.turn_codes.dtype) == (np.float32, np.int32)
@@ -48,11 +52,17 @@ def test_notes_say_what_was_passed_over_under_the_name_of_the_run(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("scores", "noted"), [("12345", True), ("01357", True), ("1234", False), ("12344", False), ("54321", False)]
+    ("scores", "noted"),
+    [("12345", True), ("01357", True), ("1234", False), ("12344", False), ("54321", False)],
 )
 def test_a_score_column_that_holds_ranks_is_noted(tmp_path: Path, scores: str, noted: bool) -> None:
     """The columns rank and score may be swapped, or the scores be distances. trec_eval says nothing."""
-    path = write(tmp_path, "".join(f"1_1 Q0 d{score} {20.5 - place} {score} t\n" for place, score in enumerate(scores)))
+    path = write(
+        tmp_path,
+        "".join(
+            f"1_1 Q0 d{score} {20.5 - place} {score} t\n" for place, score in enumerate(scores)
+        ),
+    )
     note = "my.run: the scores of turn 1_1 ascend, and the passage in its last row counts as best; if they are ranks"
     for notes in (read_run(path).notes, [*run_pieces(path)][-1].notes):
         assert [one.startswith(note) for one in notes] == [True] * noted
@@ -64,7 +74,9 @@ def test_ascending_scores_do_not_matter_if_ranks_order_the_passages(tmp_path: Pa
 
 
 def test_scores_beyond_float32_stay_in_order(tmp_path: Path) -> None:
-    run = read_run(write(tmp_path, "1 Q0 a 1 1e300 t\n1 Q0 b 2 1 t\n1 Q0 c 3 -1e300 t\n1 Q0 d 4 1e-300 t\n"))
+    run = read_run(
+        write(tmp_path, "1 Q0 a 1 1e300 t\n1 Q0 b 2 1 t\n1 Q0 c 3 -1e300 t\n1 Q0 d 4 1e-300 t\n")
+    )
     assert run.scores.tolist() == [np.inf, 1.0, -np.inf, 0.0]
 
 
@@ -83,7 +95,9 @@ def test_scores_beyond_float32_stay_in_order(tmp_path: Path) -> None:
         ("", ": the file is empty; write lines of: turn Q0 document rank score tag"),
     ],
 )  # fmt: skip
-def test_what_is_not_a_run_is_told_what_it_looks_like(tmp_path: Path, content: str, message: str) -> None:
+def test_what_is_not_a_run_is_told_what_it_looks_like(
+    tmp_path: Path, content: str, message: str
+) -> None:
     path = write(tmp_path, content)
     with pytest.raises(InputError) as error:
         read_run(path)
@@ -91,9 +105,15 @@ def test_what_is_not_a_run_is_told_what_it_looks_like(tmp_path: Path, content: s
     assert error.value.exit_code is ExitCode.BAD_INPUT
 
 
-@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one of each kind", "all"])
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one of each kind", "all"]
+)
 def test_every_real_run_equals_a_plain_reading(shared_data: Path, every: bool) -> None:
-    files = [path for folder in ("cast2019", "cast2020", "cast2021") for path in (shared_data / folder).rglob("*.gz")]
+    files = [
+        path
+        for folder in ("cast2019", "cast2020", "cast2021")
+        for path in (shared_data / folder).rglob("*.gz")
+    ]
     files = [path for path in files if path.parent.name in ("runs", "decaf")]
     assert len(files) == 18
     if not every:
@@ -106,4 +126,6 @@ def test_every_real_run_equals_a_plain_reading(shared_data: Path, every: bool) -
         assert [run.turns[code] for code in run.turn_codes] == [row[0] for row in rows]
         assert run.ids.texts() == [row[2] for row in rows]
         assert run.ranks.tolist() == [int(row[3]) for row in rows]
-        assert np.array_equal(run.scores, np.array([float(row[4]) for row in rows]).astype(np.float32))
+        assert np.array_equal(
+            run.scores, np.array([float(row[4]) for row in rows]).astype(np.float32)
+        )

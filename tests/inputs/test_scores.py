@@ -76,12 +76,19 @@ def test_a_file_without_turns(tmp_path: Path, content: str, found: str) -> None:
     assert str(error.value) == f"{path}: {found}; write per-turn scores with trec_eval -q"
 
 
-@pytest.mark.parametrize("name", ["original_query_metrics", "human_query_metrics", "Transformer_Plus_Plus_Q_query_metrics"])
+@pytest.mark.parametrize(
+    "name",
+    ["original_query_metrics", "human_query_metrics", "Transformer_Plus_Plus_Q_query_metrics"],
+)
 def test_real_scores_average_to_their_own_all_row(shared_data: Path, name: str) -> None:
     path = shared_data / "cast2019" / "qrqa" / f"{name}.txt"
     frame = read_scores(path)
     assert len(frame) == 173
-    averages = {cells[0]: float(cells[2]) for cells in map(str.split, path.read_text().splitlines()) if cells[1] == "all"}
+    averages = {
+        cells[0]: float(cells[2])
+        for cells in map(str.split, path.read_text().splitlines())
+        if cells[1] == "all"
+    }
     assert {"P_1", "ndcg_cut_3", "map"} <= set(averages)
     for measure in ("P_1", "ndcg_cut_3", "map"):
         assert frame[measure].mean() == pytest.approx(averages[measure], abs=1e-4)

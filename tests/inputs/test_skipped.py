@@ -25,7 +25,10 @@ Written = Callable[[Path, list[str]], object]
 
 def _lines(line: str, header: str = "") -> Written:
     def write(path: Path, texts: list[str]) -> None:
-        rows = [line.replace("TURN", f"1_{place}").replace("TEXT", text) for place, text in enumerate(texts, 1)]
+        rows = [
+            line.replace("TURN", f"1_{place}").replace("TEXT", text)
+            for place, text in enumerate(texts, 1)
+        ]
         path.write_text(header + "\n".join(rows) + "\n")
 
     return write
@@ -33,7 +36,9 @@ def _lines(line: str, header: str = "") -> Written:
 
 def _json(make: Callable[[list[tuple[str, str]]], Any]) -> Written:
     def write(path: Path, texts: list[str]) -> None:
-        path.write_text(json.dumps(make([(str(place), text) for place, text in enumerate(texts, 1)])))
+        path.write_text(
+            json.dumps(make([(str(place), text) for place, text in enumerate(texts, 1)]))
+        )
 
     return write
 
@@ -92,7 +97,10 @@ def test_one_of_twenty_is_skipped_and_two_of_39_are_refused(tmp_path: Path, fami
     with pytest.raises(InputError) as refused:
         read(path)
     first, *rows = str(refused.value).splitlines()
-    assert first == f"{path}: 2 of 39 {what} cannot be used; correct them: at most 5% of a file may be skipped"
+    assert (
+        first
+        == f"{path}: 2 of 39 {what} cannot be used; correct them: at most 5% of a file may be skipped"
+    )
     assert ["1_5: " in rows[0], "1_39: " in rows[1], len(rows)] == [True, True, 2]
     assert take_skipped(path, False) is None, "what an earlier reading skipped is forgotten"
 
@@ -101,10 +109,20 @@ LINES = [f'{{"id": "1_{place}", "query": "a"}}' for place in range(1, 20)]
 
 
 @pytest.mark.parametrize(
-    "broken", ['{"id": "1_', "garbage", "[1]", '{"id": "1_20"}', '{"query": "b"}', '{"id": "1_20", "query": 7}']
+    "broken",
+    [
+        '{"id": "1_',
+        "garbage",
+        "[1]",
+        '{"id": "1_20"}',
+        '{"query": "b"}',
+        '{"id": "1_20", "query": 7}',
+    ],
 )
 @pytest.mark.parametrize("place", [1, 7, 19])
-def test_a_line_that_is_no_record_is_skipped_wherever_it_stands(tmp_path: Path, broken: str, place: int) -> None:
+def test_a_line_that_is_no_record_is_skipped_wherever_it_stands(
+    tmp_path: Path, broken: str, place: int
+) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_text("\n".join([*LINES[:place], broken, *LINES[place:]]))
     assert len(read_texts(path, "human")) == 19
@@ -134,7 +152,9 @@ def test_lines_of_tables_that_are_no_rows(tmp_path: Path) -> None:
 def test_a_broken_line_of_whole_conversations_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "topics.jsonl"
     turns = [{"turn_id": place, "question": "a", "manual_rewrite": "b"} for place in range(1, 41)]
-    path.write_text(json.dumps({"conv_id": "1", "turns": turns}) + '\n{"conv_id": "2", "turns": [\n')
+    path.write_text(
+        json.dumps({"conv_id": "1", "turns": turns}) + '\n{"conv_id": "2", "turns": [\n'
+    )
     with pytest.raises(InputError, match="not JSON"):
         read_texts(path, "human")
 
@@ -142,16 +162,29 @@ def test_a_broken_line_of_whole_conversations_is_refused(tmp_path: Path) -> None
 def test_an_empty_draw_keeps_its_place(tmp_path: Path) -> None:
     path = tmp_path / "rewrites.jsonl"
     draws = [["a", "b"]] * 18 + [["a", " "], ["", "b"], [None, ""]]
-    path.write_text("\n".join(json.dumps({"sample_id": f"1_{n}", "predicted_rewrite": one}) for n, one in enumerate(draws, 1)))
+    path.write_text(
+        "\n".join(
+            json.dumps({"sample_id": f"1_{n}", "predicted_rewrite": one})
+            for n, one in enumerate(draws, 1)
+        )
+    )
     with pytest.raises(InputError, match="4 of 42 texts cannot be used"):
         read_samples(path, "qr")
     more = [["a", "b"]] * 19
     path.write_text(
         path.read_text()
-        + "".join("\n" + json.dumps({"sample_id": f"2_{n}", "predicted_rewrite": one}) for n, one in enumerate(more))
+        + "".join(
+            "\n" + json.dumps({"sample_id": f"2_{n}", "predicted_rewrite": one})
+            for n, one in enumerate(more)
+        )
     )
     samples = read_samples(path, "qr")
-    assert [samples[turn] for turn in ("1_1", "1_19", "1_20", "1_21")] == [("a", "b"), ("a", ""), ("", "b"), ("", "")]
+    assert [samples[turn] for turn in ("1_1", "1_19", "1_20", "1_21")] == [
+        ("a", "b"),
+        ("a", ""),
+        ("", "b"),
+        ("", ""),
+    ]
     assert str(take_skipped(path, False)) == "4 of 80 texts empty"
     # the first draw stands for the rewriter: without it the turn has no text
     assert read_texts(path, "qr").keys() == samples.keys() - {"1_20", "1_21"}
@@ -160,7 +193,10 @@ def test_an_empty_draw_keeps_its_place(tmp_path: Path) -> None:
 def test_slices(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("\n".join(["turn\tkind", *(f"1_{place}\ta" for place in range(1, 20)), "\ta"]))
-    assert len(read_slices(path)["kind"]) == 19 and str(take_skipped(path, False)) == "1 of 20 rows unusable"
+    assert (
+        len(read_slices(path)["kind"]) == 19
+        and str(take_skipped(path, False)) == "1 of 20 rows unusable"
+    )
 
 
 def test_a_prediction_may_be_empty(tmp_path: Path) -> None:
@@ -180,7 +216,9 @@ def test_a_prediction_may_be_empty(tmp_path: Path) -> None:
     ],
     ids=["scores", "qrels, a table", "qrels", "run", "run, JSONL"],
 )  # fmt: skip
-def test_runs_and_judgments_skip_nothing(tmp_path: Path, read: Callable[[Path], object], text: str) -> None:
+def test_runs_and_judgments_skip_nothing(
+    tmp_path: Path, read: Callable[[Path], object], text: str
+) -> None:
     path = tmp_path / "file"
     path.write_text(text)
     with pytest.raises(InputError) as caught:

@@ -21,8 +21,13 @@ def problem(folder: Path, text: str) -> str:
 
 def test_columns(tmp_path: Path) -> None:
     path = tmp_path / "slices.tsv"
-    path.write_bytes('\ufefftype\tQID\tsays "hard"\r\nwhat\t1_1\t yes\r\n\r\n\t1_2\tno\r\n'.encode())
-    assert read_slices(path) == {"type": {"1_1": "what"}, 'says "hard"': {"1_1": "yes", "1_2": "no"}}
+    path.write_bytes(
+        '\ufefftype\tQID\tsays "hard"\r\nwhat\t1_1\t yes\r\n\r\n\t1_2\tno\r\n'.encode()
+    )
+    assert read_slices(path) == {
+        "type": {"1_1": "what"},
+        'says "hard"': {"1_1": "yes", "1_2": "no"},
+    }
 
 
 def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:

@@ -40,11 +40,22 @@ FILES = {
     ],
     "paraphrases": ["TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,What?,What?\n"],
     "collection": ['{"id": "d1", "contents": "Some text."}\n{"id": "d2", "contents": "More."}\n'],
-    None: ["", "\n\n", "# only a comment\n", "Some prose that\nis no table.\n", "a,b\n1,2\n", "\0\1\2", "{", "1 2 3\n4 5 6\n"],
+    None: [
+        "",
+        "\n\n",
+        "# only a comment\n",
+        "Some prose that\nis no table.\n",
+        "a,b\n1,2\n",
+        "\0\1\2",
+        "{",
+        "1 2 3\n4 5 6\n",
+    ],
 }
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in FILES.items() for text in texts])
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in FILES.items() for text in texts]
+)
 def test_kinds(tmp_path: Path, kind: str | None, text: str) -> None:
     path = tmp_path / "file"
     path.write_text(text)
@@ -115,7 +126,9 @@ EXAMPLES: dict[Kind, tuple[Callable[[Random], str], ...]] = {
     ("kind", "example"), [(kind, one) for kind, some in EXAMPLES.items() for one in some],
     ids=[f"{kind}-{one.__name__}" for kind, some in EXAMPLES.items() for one in some],
 )  # fmt: skip
-def test_what_a_reader_takes_is_told(tmp_path: Path, kind: Kind, example: Callable[[Random], str]) -> None:
+def test_what_a_reader_takes_is_told(
+    tmp_path: Path, kind: Kind, example: Callable[[Random], str]
+) -> None:
     path, random = tmp_path / "file", Random(7)
     for _ in range(20):
         content = example(random)
@@ -134,7 +147,10 @@ def test_formulations_of_texts(tmp_path: Path) -> None:
         ("id\tquery\toriginal\n1_1\ta\tb\n", {"original": "original"}),
         ("1_1\ta\n1_2\tb\n", {}),
         ('{"_id": "a<::>1", "text": "|user|: b"}\n', {}),
-        ("qid,question,rewrite\n1_1,a,b\n", {"original": "question", "qr": "rewrite", "human": "rewrite"}),
+        (
+            "qid,question,rewrite\n1_1,a,b\n",
+            {"original": "question", "qr": "rewrite", "human": "rewrite"},
+        ),
     ):
         path.write_text(content)
         found = identify(path)

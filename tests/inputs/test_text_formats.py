@@ -19,7 +19,11 @@ from tests.skipped_rows import without_count
 def written(folder: Path, content: str | list[Any] | dict[str, Any], lines: bool = False) -> Path:
     path = folder / "file"
     if not isinstance(content, str):
-        content = "".join(json.dumps(one) + "\n" for one in content) if lines else json.dumps(content, indent=1)
+        content = (
+            "".join(json.dumps(one) + "\n" for one in content)
+            if lines
+            else json.dumps(content, indent=1)
+        )
     path.write_text(content)
     return path
 
@@ -34,16 +38,26 @@ CONVGQR = [{"sample_id": "7_1", "cur_utt_text": "one?", "oracle_utt_text": "One?
            {"sample_id": "7_2", "cur_utt_text": "two?", "oracle_utt_text": "Two?"}]  # fmt: skip
 DPR = [{"conv_id": 7, "turn_id": 1, "question": "one?", "answers": ["a"], "ctxs": []},
        {"conv_id": 7, "turn_id": 2, "question": "one? [SEP] a [SEP] two?", "answers": ["b"], "ctxs": []}]  # fmt: skip
-PAIRS = [{"qid": "7_1", "question": "one?", "rewrite": "One?"}, {"qid": "7_2", "question": "two?", "rewrite": "Two?"}]
-NAMED = [{"turn_id": "7_1", "raw": "one?", "manual": "One?"}, {"turn_id": "7_2", "raw": "two?", "manual": "Two?"}]
+PAIRS = [
+    {"qid": "7_1", "question": "one?", "rewrite": "One?"},
+    {"qid": "7_2", "question": "two?", "rewrite": "Two?"},
+]
+NAMED = [
+    {"turn_id": "7_1", "raw": "one?", "manual": "One?"},
+    {"turn_id": "7_2", "raw": "two?", "manual": "Two?"},
+]
 
 
 @pytest.mark.parametrize("lines", [False, True])
 @pytest.mark.parametrize("records", [QRECC, CONVDR, CONVGQR, PAIRS, NAMED])
-def test_a_list_and_lines_say_the_same(tmp_path: Path, records: list[dict[str, Any]], lines: bool) -> None:
+def test_a_list_and_lines_say_the_same(
+    tmp_path: Path, records: list[dict[str, Any]], lines: bool
+) -> None:
     path = written(tmp_path, records, lines)
     first = "31" if records is CONVDR else "7"
-    raw, human = ({f"{first}_1": one, f"{first}_2": two} for one, two in (("one?", "two?"), ("One?", "Two?")))
+    raw, human = (
+        {f"{first}_1": one, f"{first}_2": two} for one, two in (("one?", "two?"), ("One?", "Two?"))
+    )
     assert read_texts(path, "original") == raw
     assert read_texts(path, "human") == human
     for name, expected in (("original", raw), ("raw", raw), ("human", human), ("manual", human)):
@@ -60,7 +74,10 @@ def test_topiocqa_in_the_form_of_dpr(tmp_path: Path, lines: bool) -> None:
 
 
 def test_topiocqa_has_no_rewrites(tmp_path: Path) -> None:
-    path = written(tmp_path, [{"Conversation_no": 1, "Turn_no": 2, "Question": "one?", "Answer": "a", "Topic": "x"}])
+    path = written(
+        tmp_path,
+        [{"Conversation_no": 1, "Turn_no": 2, "Question": "one?", "Answer": "a", "Topic": "x"}],
+    )
     assert read_texts(path, "original") == {"1_2": "one?"}
     with pytest.raises(InputError) as caught:
         read_texts(path, "human")
@@ -79,18 +96,31 @@ def test_topiocqa_has_no_rewrites(tmp_path: Path) -> None:
         (("qid", "utterance"), "human", "original"),
     ],
 )  # fmt: skip
-def test_tables(tmp_path: Path, form: str, names: tuple[str, str], role: Role, column: str | None) -> None:
+def test_tables(
+    tmp_path: Path, form: str, names: tuple[str, str], role: Role, column: str | None
+) -> None:
     if form == "tsv" and names[0].isupper():
         pytest.skip("the columns of TSV are read as they are written")
     rows = [("31_1", "one, two"), ("31_2", 'a "b"')]
     path = tmp_path / "file"
     if form == "parquet":
-        pq.write_table(pa.table({name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)}), path)
+        pq.write_table(
+            pa.table(
+                {
+                    name: list(cells)
+                    for name, cells in zip(names, zip(*rows, strict=True), strict=True)
+                }
+            ),
+            path,
+        )
     elif form == "tsv":
         path.write_text("\n".join("\t".join(row) for row in (names, *rows)))
     else:
         quoted = ("31_1", '"one, two"'), ("31_2", '"a ""b"""')
-        path.write_text(("\ufeff" if form == "bom" else "") + "\r\n".join(",".join(row) for row in (names, *quoted)))
+        path.write_text(
+            ("\ufeff" if form == "bom" else "")
+            + "\r\n".join(",".join(row) for row in (names, *quoted))
+        )
     assert read_texts(path, role, column) == dict(rows)
 
 
@@ -101,7 +131,11 @@ def test_a_table_of_qrecc_is_qrecc(tmp_path: Path) -> None:
 
 
 def test_one_conversation_is_a_file_too(tmp_path: Path) -> None:
-    topic = {"number": "9-1", "ptkb": {}, "turns": [{"turn_id": 1, "utterance": "one?", "resolved_utterance": None}]}
+    topic = {
+        "number": "9-1",
+        "ptkb": {},
+        "turns": [{"turn_id": 1, "utterance": "one?", "resolved_utterance": None}],
+    }
     path = written(tmp_path, topic)
     assert read_texts(path, "original") == {"9-1_1": "one?"}
     with pytest.raises(InputError, match="the file has no turns"):
@@ -114,7 +148,10 @@ def test_speakers_are_no_part_of_a_question(tmp_path: Path) -> None:
     assert read_texts(path, "original") == {"a<::>2": "two\nlines?"}
     assert read_texts(path, "original", "conversation") == {"a<::>2": "one? two\nlines?"}
     # nothing says whose words they are
-    with pytest.raises(InputError, match=":1: no column 'human'; the columns are: _id, text, conversation; choose one of them"):
+    with pytest.raises(
+        InputError,
+        match=":1: no column 'human'; the columns are: _id, text, conversation; choose one of them",
+    ):
         read_texts(path, "original", "human")
 
 
@@ -150,11 +187,25 @@ def test_questions_beside_answers_and_nuggets(tmp_path: Path) -> None:
     said = [{"text": "x", "citations": [0]}]
     lines = [{"run_id": "r", "topic_id": "2024-1", "topic": "one?", "references": ["a"], "answer": said},
              {"run_id": "r", "topic_id": "2024-2", "topic": "two?", "references": ["a"], "answer": said}]  # fmt: skip
-    assert read_texts(written(tmp_path, lines, lines=True), "original") == {"2024-1": "one?", "2024-2": "two?"}
-    later = [{"metadata": {"run_id": "r", "narrative_id": 7, "narrative": "one?"}, "references": [], "answer": said}]
+    assert read_texts(written(tmp_path, lines, lines=True), "original") == {
+        "2024-1": "one?",
+        "2024-2": "two?",
+    }
+    later = [
+        {
+            "metadata": {"run_id": "r", "narrative_id": 7, "narrative": "one?"},
+            "references": [],
+            "answer": said,
+        }
+    ]
     assert read_texts(written(tmp_path, later, lines=True), "human") == {"7": "one?"}
-    nuggets = [{"qid": "2024-1", "query": "one?", "nuggets": [{"text": "x", "importance": "vital"}]}]
+    nuggets = [
+        {"qid": "2024-1", "query": "one?", "nuggets": [{"text": "x", "importance": "vital"}]}
+    ]
     assert read_texts(written(tmp_path, nuggets, lines=True), "original") == {"2024-1": "one?"}
     without = [{"run_id": "r", "topic_id": "2024-1", "references": ["a"], "answer": said}]
-    with pytest.raises(InputError, match="TREC RAG answers; use them with --run, .* --human, or as answers with --response,"):
+    with pytest.raises(
+        InputError,
+        match="TREC RAG answers; use them with --run, .* --human, or as answers with --response,",
+    ):
         read_texts(written(tmp_path, without, lines=True), "original")

@@ -77,7 +77,9 @@ REAL: list[tuple[str, Role, str | None, int, str, str]] = [
 
 
 @pytest.mark.parametrize(("name", "role", "column", "turns", "turn", "text"), REAL)
-def test_real_files(shared_data: Path, name: str, role: Role, column: str | None, turns: int, turn: str, text: str) -> None:
+def test_real_files(
+    shared_data: Path, name: str, role: Role, column: str | None, turns: int, turn: str, text: str
+) -> None:
     texts = read_texts(shared_data / name, role, column)
     assert len(texts) == turns
     assert texts[turn] == text
@@ -103,7 +105,9 @@ def test_files_of_one_year_agree(shared_data: Path) -> None:
     assert read_texts(human, "human") == resolved
     rewritten = read_texts(shared_data / "cast2019/runs/rewrites_cv.jsonl", "original")
     assert set(raw) - set(rewritten) == {turn for turn in raw if turn.endswith("_1")}
-    assert {turn for turn, text in rewritten.items() if text != raw[turn]} == {"72_7"}  # a letter lost its accent
+    assert {turn for turn, text in rewritten.items() if text != raw[turn]} == {
+        "72_7"
+    }  # a letter lost its accent
 
 
 def test_annotated_turns_without_manual_text_are_absent(shared_data: Path) -> None:
@@ -122,13 +126,28 @@ def test_annotated_turns_without_manual_text_are_absent(shared_data: Path) -> No
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("cast2020/runs/bert_raw.trec.gz", "this is a TREC run; use it with --run, --original, --qr or --human"),
-        ("cast2019/decaf/bm25_raw.run.gz", "this is a TREC run; use it with --run, --original, --qr or --human"),
-        ("clariq/dev_bm25", "this is a run of clarifying questions; use it with robustcs clariq --run"),
+        (
+            "cast2020/runs/bert_raw.trec.gz",
+            "this is a TREC run; use it with --run, --original, --qr or --human",
+        ),
+        (
+            "cast2019/decaf/bm25_raw.run.gz",
+            "this is a TREC run; use it with --run, --original, --qr or --human",
+        ),
+        (
+            "clariq/dev_bm25",
+            "this is a run of clarifying questions; use it with robustcs clariq --run",
+        ),
         ("cast2020/qrels.txt.gz", "these are TREC qrels; use them with --qrels"),
         ("cast2022-regin/question_diversity.qrel", "these are TREC qrels; use them with --qrels"),
-        ("cast2019/qrqa/human_query_metrics.txt", "these are per-turn scores; use them with --scores"),
-        ("cast2019/decaf/bm25_raw.evaluation.txt", "these are per-turn scores; use them with --scores"),
+        (
+            "cast2019/qrqa/human_query_metrics.txt",
+            "these are per-turn scores; use them with --scores",
+        ),
+        (
+            "cast2019/decaf/bm25_raw.evaluation.txt",
+            "these are per-turn scores; use them with --scores",
+        ),
     ],
 )
 def test_other_real_files_are_refused(shared_data: Path, name: str, advice: str) -> None:
@@ -181,16 +200,25 @@ def test_topics_of_2022(tmp_path: Path, column: str | None) -> None:
     raw = {"132_1-1": "What was it about?", "132_1-3": "And when?", "132_3-2": "2021."}
     assert read_texts(path, "original", column) == raw
     assert read_texts(path, "human")["132_1-3"] == "And when was the fair?"
-    assert read_texts(path, "qr") == {"132_1-1": "What was it about?", "132_1-3": "And when was that?"}
+    assert read_texts(path, "qr") == {
+        "132_1-1": "What was it about?",
+        "132_1-3": "And when was that?",
+    }
 
 
 def test_flattened_topics_of_2022_repeat_turns(tmp_path: Path) -> None:
-    assert read_texts(written(tmp_path, FLATTENED), "original") == {"132_1-1": "What?", "132_2-1": "Why?"}
+    assert read_texts(written(tmp_path, FLATTENED), "original") == {
+        "132_1-1": "What?",
+        "132_2-1": "Why?",
+    }
     differing = json.loads(json.dumps(FLATTENED).replace("What?", "Where?", 1))
     path = written(tmp_path, differing)
     with pytest.raises(InputError) as caught:
         read_texts(path, "original")
-    assert str(caught.value) == f"{path}: turn 132_1-1 has 'What?' here but 'Where?' earlier; keep one of the two"
+    assert (
+        str(caught.value)
+        == f"{path}: turn 132_1-1 has 'What?' here but 'Where?' earlier; keep one of the two"
+    )
 
 
 # --- the other formats, with the traps of real files ---
@@ -208,12 +236,28 @@ GOOD: list[tuple[str, str | bytes, str | None]] = [
     ("repeated with the same text", "31_1\tone\n31_2\ttwo\n31_1\tone \n", None),
     ("gzip", gzip.compress(b"31_1\tone\n31_2\ttwo\n"), None),
     ("JSONL", '{"id": "31_1", "query": "one"}\n\n{"id": "31_2", "query": "two"}\n', None),
-    ("JSONL, text", '{"turn_id": "31_1", "text": "one"}\r\n{"turn_id": "31_2", "text": " two"}\r\n', None),
-    ("JSONL, rewrite", '{"query_id": "31_1", "rewrite": "one"}\n{"query_id": "31_2", "rewrite": "two"}', None),
-    ("JSONL, named", '{"turn": "31_1", "query": "x", "q": "one"}\n{"turn": "31_2", "query": "x", "q": "two"}', "q"),
+    (
+        "JSONL, text",
+        '{"turn_id": "31_1", "text": "one"}\r\n{"turn_id": "31_2", "text": " two"}\r\n',
+        None,
+    ),
+    (
+        "JSONL, rewrite",
+        '{"query_id": "31_1", "rewrite": "one"}\n{"query_id": "31_2", "rewrite": "two"}',
+        None,
+    ),
+    (
+        "JSONL, named",
+        '{"turn": "31_1", "query": "x", "q": "one"}\n{"turn": "31_2", "query": "x", "q": "two"}',
+        "q",
+    ),
     ("JSON", '{"31_1": "one", "31_2": "two"}', None),
     ("JSON, repeated", '{"31_1": "one",\n "31_2": "two",\n "31_1": "one"}', None),
-    ("JSON with BOM and CRLF", b'\xef\xbb\xbf{\r\n  "31_1": "one",\r\n  "31_2": "two"\r\n}\r\n', None),
+    (
+        "JSON with BOM and CRLF",
+        b'\xef\xbb\xbf{\r\n  "31_1": "one",\r\n  "31_2": "two"\r\n}\r\n',
+        None,
+    ),
     (
         "JSONL of a rewriter",
         '{"topic_number": 31, "query_number": 1, "input": ["one"], "output": "x"}\n'
@@ -223,7 +267,9 @@ GOOD: list[tuple[str, str | bytes, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "column"), [good[1:] for good in GOOD], ids=[good[0] for good in GOOD])
+@pytest.mark.parametrize(
+    ("content", "column"), [good[1:] for good in GOOD], ids=[good[0] for good in GOOD]
+)
 def test_formats(tmp_path: Path, content: str | bytes, column: str | None) -> None:
     assert read_texts(written(tmp_path, content), "qr", column) == {"31_1": "one", "31_2": "two"}
 
@@ -235,27 +281,42 @@ def test_one_line_of_jsonl_is_a_record_and_one_object_of_turns_is_not(tmp_path: 
 
 def test_quotes_and_odd_line_separators_belong_to_the_text(tmp_path: Path) -> None:
     content = 'id\tquery\n31_1\t"Who" is "it\n31_2\t"\u2028a\x0cb,"\n'
-    assert read_texts(written(tmp_path, content), "qr") == {"31_1": '"Who" is "it', "31_2": '"\u2028a\x0cb,"'}
+    assert read_texts(written(tmp_path, content), "qr") == {
+        "31_1": '"Who" is "it',
+        "31_2": '"\u2028a\x0cb,"',
+    }
 
 
-LINE = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+LINE = st.text(
+    st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1
+).filter(str.strip)
 
 
 # with three numbers as its text, a turn would be a line of qrels, and with five, of a run
 @settings(deadline=None)
 @given(st.dictionaries(LINE, LINE.map("{} and why?".format), min_size=1))
-def test_every_format_gives_back_what_was_written(tmp_path_factory: pytest.TempPathFactory, texts: dict[str, str]) -> None:
+def test_every_format_gives_back_what_was_written(
+    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, str]
+) -> None:
     folder = tmp_path_factory.getbasetemp()
     expected = {turn.strip(): text.strip() for turn, text in texts.items()}
     if len(expected) < len(texts):
         return
     tsv = "id\tquery\n" + "".join(f"{turn}\t{text}\n" for turn, text in texts.items())
-    jsonl = "".join(json.dumps({"id": turn, "text": text}, ensure_ascii=False) + "\n" for turn, text in texts.items())
-    topics = [{"number": 1, "turn": [{"number": turn, "raw_utterance": text}]} for turn, text in texts.items()]
+    jsonl = "".join(
+        json.dumps({"id": turn, "text": text}, ensure_ascii=False) + "\n"
+        for turn, text in texts.items()
+    )
+    topics = [
+        {"number": 1, "turn": [{"number": turn, "raw_utterance": text}]}
+        for turn, text in texts.items()
+    ]
     assert read_texts(written(folder, tsv), "original") == expected
     assert read_texts(written(folder, jsonl), "original") == expected
     by_topic = read_texts(written(folder, topics), "original")
-    assert by_topic == {turn if turn.startswith("1_") else f"1_{turn}": text for turn, text in expected.items()}
+    assert by_topic == {
+        turn if turn.startswith("1_") else f"1_{turn}": text for turn, text in expected.items()
+    }
 
 
 def test_tsv_equals_the_csv_module_without_quoting(shared_data: Path) -> None:
@@ -365,7 +426,9 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("content", "column", "message"), [bad[1:] for bad in BAD], ids=[bad[0] for bad in BAD])
+@pytest.mark.parametrize(
+    ("content", "column", "message"), [bad[1:] for bad in BAD], ids=[bad[0] for bad in BAD]
+)
 def test_bad_input(tmp_path: Path, content: Any, column: str | None, message: str) -> None:
     path = written(tmp_path, content)
     with pytest.raises(InputError) as caught:
@@ -376,7 +439,10 @@ def test_bad_input(tmp_path: Path, content: Any, column: str | None, message: st
 
 def test_topics_without_rewrites_name_what_there_is(shared_data: Path) -> None:
     path = shared_data / "cast2019/topics.json"
-    with pytest.raises(InputError, match=re.escape("no column 'automatic_rewritten_utterance'; the columns are: raw_utt")):
+    with pytest.raises(
+        InputError,
+        match=re.escape("no column 'automatic_rewritten_utterance'; the columns are: raw_utt"),
+    ):
         read_texts(path, "qr")
 
 
@@ -392,8 +458,12 @@ def test_problems_are_bounded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", ["-" + "9" * 4300, '"a"', "[]"])
 def test_places_of_canard_that_are_no_numbers(tmp_path: Path, number: str) -> None:
     path = tmp_path / "file.json"
-    path.write_text('[{"QuAC_dialog_id": "C", "Question_no": ' + number + ', "Question": "a", "Rewrite": "b"}]')
-    with pytest.raises(InputError, match="entry 1 of the list: no QuAC_dialog_id or no Question_no"):
+    path.write_text(
+        '[{"QuAC_dialog_id": "C", "Question_no": ' + number + ', "Question": "a", "Rewrite": "b"}]'
+    )
+    with pytest.raises(
+        InputError, match="entry 1 of the list: no QuAC_dialog_id or no Question_no"
+    ):
         read_texts(path, "human")
 
 
@@ -401,7 +471,9 @@ def test_what_is_not_read_may_have_half_a_character(tmp_path: Path) -> None:
     path = tmp_path / "file.jsonl"
     path.write_text('{"id": "1_1", "text": "a", "response": "\\ud83d"}\n')
     assert read_texts(path, "human") == {"1_1": "a"}
-    path.write_text('[{"number": 1, "turn": [{"number": 1, "raw_utterance": "a", "passage": "\\ud83d"}]}]')
+    path.write_text(
+        '[{"number": 1, "turn": [{"number": 1, "raw_utterance": "a", "passage": "\\ud83d"}]}]'
+    )
     assert read_texts(path, "original") == {"1_1": "a"}
 
 

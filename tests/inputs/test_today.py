@@ -34,10 +34,16 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
         ("2025_test_topics.json", "responses", "user_utterance", 188, 9),
     ],
 )
-def test_ikat_topics(formats: Path, file: str, turns_name: str, raw: str, turns: int, conversations: int) -> None:
+def test_ikat_topics(
+    formats: Path, file: str, turns_name: str, raw: str, turns: int, conversations: int
+) -> None:
     topics = json.loads((formats / "ikat" / file).read_text())
     expected = {
-        role: {f"{topic['number']}_{turn['turn_id']}": turn[field].strip() for topic in topics for turn in topic[turns_name]}
+        role: {
+            f"{topic['number']}_{turn['turn_id']}": turn[field].strip()
+            for topic in topics
+            for turn in topic[turns_name]
+        }
         for role, field in (("original", raw), ("human", "resolved_utterance"))
     }
     original = read_texts(formats / "ikat" / file, "original")
@@ -50,7 +56,9 @@ def test_ikat_topics(formats: Path, file: str, turns_name: str, raw: str, turns:
     units = set(map(Conversations.from_ids(original).unit, original))
     assert units == {str(topic["number"]).split("-")[0] for topic in topics}
     assert len(units) == conversations
-    with pytest.raises(InputError, match="no column 'rewritten_utterance'; the columns are: turn_id, "):
+    with pytest.raises(
+        InputError, match="no column 'rewritten_utterance'; the columns are: turn_id, "
+    ):
         read_texts(formats / "ikat" / file, "qr")
 
 
@@ -63,7 +71,10 @@ def test_an_ikat_run_ranks_its_provenance(formats: Path) -> None:
         for response in turn["responses"]
         for passage in response["passage_provenance"]
     ]
-    assert list(zip([run.turns[code] for code in run.turn_codes], run.ids.texts(), strict=True)) == expected
+    assert (
+        list(zip([run.turns[code] for code in run.turn_codes], run.ids.texts(), strict=True))
+        == expected
+    )
     assert (len(run.turns), len(run)) == (218, 2180)
     assert run.scores[0] == pytest.approx(3.160177230834961)
     assert run.ranks is not None
@@ -74,14 +85,21 @@ def test_an_ikat_run_ranks_its_provenance(formats: Path) -> None:
 def test_samples_of_llm4cs(formats: Path) -> None:
     path = formats / "llm4cs/cast19_rewrites.jsonl"
     samples = read_samples(path, "qr")
-    assert samples == {one["sample_id"]: tuple(map(str.strip, one["predicted_rewrite"])) for one in lines_of(path)}
+    assert samples == {
+        one["sample_id"]: tuple(map(str.strip, one["predicted_rewrite"])) for one in lines_of(path)
+    }
     assert len(samples) == 479
     assert {len(some) for some in samples.values()} == {5}
     # SPEC, section 11: of 479 turns, 48 % have samples that differ
     assert round(sum(len(set(some)) > 1 for some in samples.values()) / 479, 2) == 0.48
     assert read_texts(path, "qr") == {turn: some[0] for turn, some in samples.items()}
-    assert TextFile(path).notes("qr") == ("cast19_rewrites.jsonl has up to 5 texts for a turn; the first is used",)
-    with pytest.raises(InputError, match=r":1: no column 'oracle_utt_text'; the columns are: sample_id, predicted_rewrite"):
+    assert TextFile(path).notes("qr") == (
+        "cast19_rewrites.jsonl has up to 5 texts for a turn; the first is used",
+    )
+    with pytest.raises(
+        InputError,
+        match=r":1: no column 'oracle_utt_text'; the columns are: sample_id, predicted_rewrite",
+    ):
         read_texts(path, "human")
 
 
@@ -96,9 +114,15 @@ def test_topics_of_llm4cs_are_those_of_cast(formats: Path, shared_data: Path) ->
 
 
 def test_mtrag_asks_the_last_that_was_said(formats: Path) -> None:
-    files = {name: formats / f"mtrag/clapnq_{name}.jsonl" for name in ("lastturn", "rewrite", "questions")}
+    files = {
+        name: formats / f"mtrag/clapnq_{name}.jsonl"
+        for name in ("lastturn", "rewrite", "questions")
+    }
     last, rewrite, whole = (read_texts(path, "original") for path in files.values())
-    assert last == {one["_id"]: one["text"].removeprefix("|user|: ").strip() for one in lines_of(files["lastturn"])}
+    assert last == {
+        one["_id"]: one["text"].removeprefix("|user|: ").strip()
+        for one in lines_of(files["lastturn"])
+    }
     assert whole == last
     assert rewrite["dd6b6ffd177f2b311abe676261279d2f<::>2"] == (
         "Where do the Arizona Cardinals play, regardless of location, this week?"
@@ -107,12 +131,17 @@ def test_mtrag_asks_the_last_that_was_said(formats: Path) -> None:
     assert history["dd6b6ffd177f2b311abe676261279d2f<::>2"] == (
         "where do the arizona cardinals play this week Do the Arizona Cardinals play outside the US?"
     )
-    assert not any("|user|" in text for texts in (last, rewrite, whole, history) for text in texts.values())
+    assert not any(
+        "|user|" in text for texts in (last, rewrite, whole, history) for text in texts.values()
+    )
     turn = "dd6b6ffd177f2b311abe676261279d2f<::>2"
     known = Conversations.from_ids(last)
     assert (known.unit(turn), known.depth(turn)) == ("dd6b6ffd177f2b311abe676261279d2f", 2)
     qrels = read_qrels(formats / "mtrag/clapnq_qrels_dev.tsv")
-    rows = [line.split("\t") for line in (formats / "mtrag/clapnq_qrels_dev.tsv").read_text().splitlines()[1:]]
+    rows = [
+        line.split("\t")
+        for line in (formats / "mtrag/clapnq_qrels_dev.tsv").read_text().splitlines()[1:]
+    ]
     documents = qrels.ids.texts()
     read = [[qrels.turns[turn], document, str(grade)]
             for turn, document, grade in zip(qrels.turn_codes, documents, qrels.grades, strict=True)]  # fmt: skip

@@ -11,7 +11,18 @@ from robustcs.inputs.turns import turn_sort_key
 
 
 def test_natural_order() -> None:
-    ordered = ["9_1", "31_2", "31_9", "31_10", "132_1-3", "132_1-11", "132_2-1", "C_a_0_q#2", "C_a_0_q#10", "C_a_1_q#0"]
+    ordered = [
+        "9_1",
+        "31_2",
+        "31_9",
+        "31_10",
+        "132_1-3",
+        "132_1-11",
+        "132_2-1",
+        "C_a_0_q#2",
+        "C_a_0_q#10",
+        "C_a_1_q#0",
+    ]
     shuffled = ordered.copy()
     random.Random(1).shuffle(shuffled)
     assert shuffled != ordered
@@ -25,7 +36,9 @@ def test_any_ids_have_one_order(turns: list[str]) -> None:
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 10**6))
-def test_ids_sort_as_their_numbers(topic: int, depth: int, other_topic: int, other_depth: int) -> None:
+def test_ids_sort_as_their_numbers(
+    topic: int, depth: int, other_topic: int, other_depth: int
+) -> None:
     by_key = turn_sort_key(f"{topic}_{depth}") < turn_sort_key(f"{other_topic}_{other_depth}")
     assert by_key == ((topic, depth) < (other_topic, other_depth))
 

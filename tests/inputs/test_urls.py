@@ -24,7 +24,11 @@ from robustcs.project.reading import read_project
 
 
 def test_a_path_of_a_url_has_lost_a_slash(tmp_path: Path) -> None:
-    assert url_of("s3://bucket/a/run.trec") == url_of(Path("s3://bucket/a/run.trec")) == "s3://bucket/a/run.trec"
+    assert (
+        url_of("s3://bucket/a/run.trec")
+        == url_of(Path("s3://bucket/a/run.trec"))
+        == "s3://bucket/a/run.trec"
+    )
     for local in ("run.trec", "/a/b", "c:/run.trec", "a:b", "irds:trec-cast/v1/2020"):
         assert url_of(local) is None
     assert located("gs://a/b", tmp_path) == Path("gs:/a/b")
@@ -35,10 +39,14 @@ def test_a_path_of_a_url_has_lost_a_slash(tmp_path: Path) -> None:
 
 def test_without_fsspec(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(NotInstalledError, match=r"s3://a/b needs fsspec; pip install 'robustcs\[urls\]'"):
+    with pytest.raises(
+        NotInstalledError, match=r"s3://a/b needs fsspec; pip install 'robustcs\[urls\]'"
+    ):
         read_qrels("s3://a/b")
     assert run(["unjudged", "--qrels", "s3://a/b", "--run", "x=s3://a/c"]) == 4
-    assert capfd.readouterr().err == "robustcs: s3://a/b needs fsspec; pip install 'robustcs[urls]'\n"
+    assert (
+        capfd.readouterr().err == "robustcs: s3://a/b needs fsspec; pip install 'robustcs[urls]'\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,7 +56,9 @@ def test_without_fsspec(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
         "ftp://a/b", "ssh://a/b", "github://a:b@c/d", "zip://a::https://b/c.zip", "https://a/b::s3://c", "s3://a::gs://b",
     ],
 )  # fmt: skip
-def test_no_other_protocol_and_no_chain_reaches_fsspec(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_other_protocol_and_no_chain_reaches_fsspec(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fsspec = pytest.importorskip("fsspec", reason="the extra urls is not installed")
     monkeypatch.setattr(fsspec, "open", lambda *_: pytest.fail("fsspec was asked"))
     with pytest.raises(InputError) as error:
@@ -72,21 +82,33 @@ class _Server:
     def open(self, opener: Any, url: str, timeout: float) -> Any:
         self.asked.append(url)
         # the handlers that are there decide where a redirection may lead
-        assert not any(isinstance(one, urllib.request.HTTPHandler | urllib.request.FileHandler) for one in opener.handlers)
+        assert not any(
+            isinstance(one, urllib.request.HTTPHandler | urllib.request.FileHandler)
+            for one in opener.handlers
+        )
         if url not in self.pages:
-            raise urllib.error.HTTPError(url, 404 if "gone" in url else 500, "said the server", Message(), None)
+            raise urllib.error.HTTPError(
+                url, 404 if "gone" in url else 500, "said the server", Message(), None
+            )
         return io.BytesIO(self.pages[url])
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> _Server:
     made = _Server()
-    monkeypatch.setattr(urllib.request.OpenerDirector, "open", lambda opener, url, timeout: made.open(opener, url, timeout))
+    monkeypatch.setattr(
+        urllib.request.OpenerDirector,
+        "open",
+        lambda opener, url, timeout: made.open(opener, url, timeout),
+    )
     return made
 
 
 def test_files_of_a_web_server(
-    server: _Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    server: _Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     base = f"https://study.example/{tmp_path.name}"
     qrels, table, texts = f"{base}/qrels.tsv", f"{base}/run.csv", f"{base}/texts.jsonl"
@@ -102,11 +124,17 @@ def test_files_of_a_web_server(
     with pytest.raises(InputError) as caught:
         read_qrels(Path(table))
     assert (
-        str(caught.value) == f"{table}: this is a table of retrieved passages; use it with --run, --original, --qr or --human"
+        str(caught.value)
+        == f"{table}: this is a table of retrieved passages; use it with --run, --original, --qr or --human"
     )
-    with pytest.raises(InputError, match="https://study.example/gone: no such file; check the path"):
+    with pytest.raises(
+        InputError, match="https://study.example/gone: no such file; check the path"
+    ):
         read_qrels("https://study.example/gone")
-    with pytest.raises(InputError, match=r"https://study.example/x: cannot be fetched \(HTTP Error 500: said the server\)"):
+    with pytest.raises(
+        InputError,
+        match=r"https://study.example/x: cannot be fetched \(HTTP Error 500: said the server\)",
+    ):
         read_qrels("https://study.example/x")
     server.asked.clear()
     monkeypatch.chdir(tmp_path)
@@ -127,14 +155,19 @@ def test_files_of_a_web_server(
     assert {entry["path"] for entry in entries} == {qrels, table}
     assert all(len(entry["sha256"]) == 64 for entry in entries)
     Path("robustcs.toml").unlink()
-    assert run(["check", "--format", "json", "--qrels", qrels, "--run", f"x={table}"]) == 0, "the user's own word"
+    assert run(["check", "--format", "json", "--qrels", qrels, "--run", f"x={table}"]) == 0, (
+        "the user's own word"
+    )
     files = json.loads(capfd.readouterr().out)["tables"]["files"]
     assert [file["path"] for file in files] == [qrels, table]
     assert server.asked == [], "each address is fetched once in the life of the process"
 
 
 def test_a_yes_at_the_terminal_is_trust(
-    server: _Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    server: _Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     qrels = f"https://study.example/{tmp_path.name}/qrels"
     server.pages = {qrels: b"1_1 0 d1 1\n"}
@@ -142,7 +175,10 @@ def test_a_yes_at_the_terminal_is_trust(
     Path("robustcs.toml").write_text(f'qrels = "{qrels}"\n')
     answers = []
     for answer in (False, True):
-        monkeypatch.setattr("robustcs.cli.main.agreed", lambda question, said=answer: answers.append(question) or said)
+        monkeypatch.setattr(
+            "robustcs.cli.main.agreed",
+            lambda question, said=answer: answers.append(question) or said,
+        )
         assert run(["check"]) == (0 if answer else 3)
         assert (server.asked != []) == answer
         assert "would be fetched" in capfd.readouterr().err

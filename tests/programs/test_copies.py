@@ -16,14 +16,24 @@ from robustcs.programs.runner import Asking, Replies, ask_working
 from tests.programs.test_runner import program, requests
 
 
-def asked(folder: Path, body: str, number: int = 6, copies: int = 1, retries: int = 0, **options: Any) -> Replies:
+def asked(
+    folder: Path, body: str, number: int = 6, copies: int = 1, retries: int = 0, **options: Any
+) -> Replies:
     timeout = options.pop("timeout", 20)
-    return ask_working(Asking(program(folder, body), copies, retries, timeout), requests(number), **options)
+    return ask_working(
+        Asking(program(folder, body), copies, retries, timeout), requests(number), **options
+    )
 
 
 def test_every_request_goes_to_one_copy(tmp_path: Path) -> None:
     kept: dict[str, Any] = {}
-    replies = asked(tmp_path, "import os\nfor r in lines: say(id=r['id'], pid=os.getpid())", 7, 3, keep=kept.update)
+    replies = asked(
+        tmp_path,
+        "import os\nfor r in lines: say(id=r['id'], pid=os.getpid())",
+        7,
+        3,
+        keep=kept.update,
+    )
     assert replies.answers == kept and sorted(kept) == [f"r{place}" for place in range(7)]
     by_copy: dict[int, int] = {}
     for answer in kept.values():
@@ -67,7 +77,11 @@ def test_a_crash_is_overcome_by_another_try(tmp_path: Path) -> None:
     # it gets one further each time
     body = "r = next(lines); say(id=r['id']); sys.exit(3)"
     replies = asked(tmp_path, body, 3, retries=1)
-    assert (len(replies.answers), replies.failed, replies.complaint) == (2, 1, "exited with status 3")
+    assert (len(replies.answers), replies.failed, replies.complaint) == (
+        2,
+        1,
+        "exited with status 3",
+    )
     assert asked(tmp_path, body, 3, retries=5).failed == 0
 
 
@@ -131,4 +145,6 @@ time.sleep(60)
     presser.join()
     assert time.monotonic() - start < 30 and len(kept) == 2
     daemons = [Path("/proc", path.name[4:]) for path in tmp_path.glob("pid-*")]
-    assert len(daemons) == 2 and not any(one.exists() and (one / "cmdline").read_bytes() for one in daemons)
+    assert len(daemons) == 2 and not any(
+        one.exists() and (one / "cmdline").read_bytes() for one in daemons
+    )

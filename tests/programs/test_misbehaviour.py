@@ -21,7 +21,9 @@ from robustcs.programs import runner
 from robustcs.programs.runner import Asking, ask_working
 from robustcs.studies.judge.asking import Tally, grade_of
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc"
+)
 
 #: Seconds for one case; nothing here should come near.
 GUARD = 30
@@ -134,14 +136,24 @@ def misbehave(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert seen == interrupted_after
         else:
             assert kept == replies.answers and replies.failed == len(requests) - len(kept)
-            assert replies.complaint.isprintable() and all(line.isprintable() for line in replies.useless.values())
+            assert replies.complaint.isprintable() and all(
+                line.isprintable() for line in replies.useless.values()
+            )
             tally = Tally()
             tally.add(len(requests), replies)
-            assert tally.told and tally.graded == len(kept) and all(line.isprintable() for line in tally.warnings)
-    assert failure is None or (failure.slug == "program-failed" and not kept and str(failure).isprintable())
+            assert (
+                tally.told
+                and tally.graded == len(kept)
+                and all(line.isprintable() for line in tally.warnings)
+            )
+    assert failure is None or (
+        failure.slug == "program-failed" and not kept and str(failure).isprintable()
+    )
     # every answer that was given is kept, however it ended
     assert kept == accepted and kept.keys() <= {one["id"] for one in requests}
-    json.dumps(kept, ensure_ascii=False).encode()  # what holds half a character could be written nowhere
+    json.dumps(
+        kept, ensure_ascii=False
+    ).encode()  # what holds half a character could be written nowhere
     deadline = time.monotonic() + 5  # a killed process may take a moment to be gone
     while (left := alive(token)) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -149,11 +161,15 @@ def misbehave(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_programs_that_do_anything(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_that_do_anything(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     misbehave(seed, tmp_path, monkeypatch)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(500))
-def test_many_programs_that_do_anything(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_programs_that_do_anything(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     misbehave(seed, tmp_path, monkeypatch)

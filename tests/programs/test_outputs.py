@@ -27,5 +27,7 @@ def test_in_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_damaged_store_is_told(tmp_path: Path) -> None:
     (tmp_path / "o").write_bytes(b"no database at all, though long enough to be one" * 100)
-    with pytest.raises(InputError, match="delete the file, or name another folder in ROBUSTCS_CACHE"):
+    with pytest.raises(
+        InputError, match="delete the file, or name another folder in ROBUSTCS_CACHE"
+    ):
         OutputStore(tmp_path / "o").get("maker", {"a": 1})

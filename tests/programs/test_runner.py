@@ -39,15 +39,30 @@ def asked(folder: Path, body: str, number: int = 5, **options: Any) -> Replies:
 
 def test_answers_in_any_order(tmp_path: Path) -> None:
     kept: dict[str, Any] = {}
-    replies = asked(tmp_path, "for r in reversed(list(lines)): say(id=r['id'], text=r['text'].upper())", 1000, keep=kept.update)
-    expected = {f"r{place}": {"id": f"r{place}", "text": f"TEXT {place} É\n"} for place in range(1000)}
+    replies = asked(
+        tmp_path,
+        "for r in reversed(list(lines)): say(id=r['id'], text=r['text'].upper())",
+        1000,
+        keep=kept.update,
+    )
+    expected = {
+        f"r{place}": {"id": f"r{place}", "text": f"TEXT {place} É\n"} for place in range(1000)
+    }
     assert replies.answers == kept == expected
-    assert (replies.failed, replies.repeated, replies.foreign, replies.unreadable, replies.complaint) == (0, 0, 0, 0, "")
+    assert (
+        replies.failed,
+        replies.repeated,
+        replies.foreign,
+        replies.unreadable,
+        replies.complaint,
+    ) == (0, 0, 0, 0, "")
 
 
 def test_a_program_that_answers_line_by_line_and_more_than_a_pipe_holds(tmp_path: Path) -> None:
     body = "for r in lines: say(id=r['id'], text='x' * 5000)"
-    replies = ask_program(Asking(program(tmp_path, body)), [{"id": str(i), "text": "y" * 5000} for i in range(200)])
+    replies = ask_program(
+        Asking(program(tmp_path, body)), [{"id": str(i), "text": "y" * 5000} for i in range(200)]
+    )
     assert len(replies.answers) == 200
 
 
@@ -62,7 +77,10 @@ for r in list(lines):
     if r['id'] == 'r3': say(id='r3', text=5)
 """
     replies = asked(tmp_path, body, accept=lambda answer: isinstance(answer["text"], str))
-    assert {key: answer["text"] for key, answer in replies.answers.items()} == {"r0": "first", "r2": "first"}
+    assert {key: answer["text"] for key, answer in replies.answers.items()} == {
+        "r0": "first",
+        "r2": "first",
+    }
     assert (replies.failed, replies.repeated, replies.foreign, replies.unreadable) == (3, 2, 5, 20)
 
 
@@ -83,8 +101,13 @@ def test_ends_badly_after_some_answers(tmp_path: Path) -> None:
 
 def test_ends_badly_without_any(tmp_path: Path) -> None:
     replies = asked(tmp_path, "1 / 0")
-    assert (replies.failed, replies.complaint) == (5, "exited with status 1: ZeroDivisionError: division by zero")
-    assert asked(tmp_path, "import os; os.kill(os.getpid(), 9)").complaint == "was stopped by signal 9"
+    assert (replies.failed, replies.complaint) == (
+        5,
+        "exited with status 1: ZeroDivisionError: division by zero",
+    )
+    assert (
+        asked(tmp_path, "import os; os.kill(os.getpid(), 9)").complaint == "was stopped by signal 9"
+    )
 
 
 def test_a_quiet_end_leaves_all_failed(tmp_path: Path) -> None:
@@ -122,7 +145,13 @@ def test_a_program_that_talks_without_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "noise",
-    ["print(flush=True)", "say(id='r0')", "say(id='nobody')", "print('…')", "sys.stdout.write('x'); sys.stdout.flush()"],
+    [
+        "print(flush=True)",
+        "say(id='r0')",
+        "say(id='nobody')",
+        "print('…')",
+        "sys.stdout.write('x'); sys.stdout.flush()",
+    ],
 )
 def test_only_a_useful_answer_defers_the_end(tmp_path: Path, noise: str) -> None:
     body = f"say(id='r0')\nfor _ in range(600): {noise}; time.sleep(0.02)"
@@ -139,12 +168,18 @@ def test_slow_answers_that_are_useful_do(tmp_path: Path) -> None:
     assert (len(replies.answers), replies.complaint) == (5, "")
 
 
-_CHILD = "import subprocess; child = subprocess.Popen(['sleep', '60'], {}); say(id='r0', pid=child.pid)"
+_CHILD = (
+    "import subprocess; child = subprocess.Popen(['sleep', '60'], {}); say(id='r0', pid=child.pid)"
+)
 
 
-@pytest.mark.parametrize("how", ["start_new_session=True", "process_group=0", "start_new_session=True, env={}"])
+@pytest.mark.parametrize(
+    "how", ["start_new_session=True", "process_group=0", "start_new_session=True, env={}"]
+)
 @pytest.mark.parametrize("after", ["", "time.sleep(60)"])
-def test_no_child_survives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, after: str) -> None:
+def test_no_child_survives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, after: str
+) -> None:
     if "env" in how and not after:
         pytest.skip("a child without parent, session and environment cannot be found")
     monkeypatch.setattr(runner, "_GRACE", 0.3)
@@ -152,7 +187,11 @@ def test_no_child_survives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how:
     start = time.monotonic()
     replies = asked(tmp_path, f"{_CHILD.format(how)}\n{after}", timeout=1)
     assert time.monotonic() - start < 10
-    kept = "gave no useful answer for 1 seconds" if after else "exited, but a process that it started kept its stdout open"
+    kept = (
+        "gave no useful answer for 1 seconds"
+        if after
+        else "exited, but a process that it started kept its stdout open"
+    )
     assert (replies.failed, replies.complaint) == (4, kept)
     assert not _lives(replies.answers["r0"]["pid"])
 
@@ -166,7 +205,10 @@ sys.stdout.write('{"id": "r2"}'); sys.stdout.flush()
 """
     replies = asked(tmp_path, body)
     assert (sorted(replies.answers), replies.failed, replies.unreadable) == (["r1", "r2"], 3, 2)
-    assert list(replies.useless) == ["is not JSON in UTF-8, or longer than 1 MiB", "has half a character (a lone surrogate)"]
+    assert list(replies.useless) == [
+        "is not JSON in UTF-8, or longer than 1 MiB",
+        "has half a character (a lone surrogate)",
+    ]
 
 
 def test_answers_outlast_an_interruption(tmp_path: Path) -> None:
@@ -185,7 +227,9 @@ def test_answers_outlast_an_interruption(tmp_path: Path) -> None:
 
 def test_a_slow_keeper_is_not_the_fault_of_the_program(tmp_path: Path) -> None:
     body = "for r in lines: say(id=r['id']); time.sleep(0.02)"
-    replies = asked(tmp_path, body, 60, timeout=1, keep=lambda answers: time.sleep(1.5) if answers else None)
+    replies = asked(
+        tmp_path, body, 60, timeout=1, keep=lambda answers: time.sleep(1.5) if answers else None
+    )
     assert (len(replies.answers), replies.complaint) == (60, "")
 
 
@@ -204,14 +248,20 @@ def test_what_cannot_be_started(command: str, said: str) -> None:
 
 
 def test_nothing_to_ask_starts_nothing(tmp_path: Path) -> None:
-    assert ask_program(Asking(program(tmp_path, f"open({str(tmp_path / 'x')!r}, 'w')")), []) == Replies()
+    assert (
+        ask_program(Asking(program(tmp_path, f"open({str(tmp_path / 'x')!r}, 'w')")), [])
+        == Replies()
+    )
     assert not (tmp_path / "x").exists()
 
 
 def test_another_program_under_the_same_name_is_another(tmp_path: Path) -> None:
     command = program(tmp_path, "pass")
     before = program_identity(command)
-    assert before == program_identity(command) and len({before, program_identity(command + " -v")}) == 2
+    assert (
+        before == program_identity(command)
+        and len({before, program_identity(command + " -v")}) == 2
+    )
     program(tmp_path, "pass # changed")
     assert program_identity(command) != before
     assert os.getpid()  # nothing was run

@@ -22,7 +22,9 @@ from robustcs.project import parallel_io
 from robustcs.version import __version__
 from tests.conftest import ROOT, Command
 
-needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed (pip install 'robustcs[dask]')")
+needs_dask = pytest.mark.skipif(
+    find_spec("distributed") is None, reason="Dask is not installed (pip install 'robustcs[dask]')"
+)
 #: What a worker loads before it begins: told by a file to kill a process, it does so in the middle of a piece of work.
 PRELOAD = """
 import os, signal
@@ -57,11 +59,16 @@ class Cluster(NamedTuple):
     processes: list[subprocess.Popen[bytes]]
 
     def start(self, *arguments: str) -> None:
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        }
         environment["TRAPS"] = str(self.folder)
         with (self.folder / "log").open("ab") as log:
             command = [sys.executable, "-m", *arguments, "--no-dashboard"]
-            self.processes.append(subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log))
+            self.processes.append(
+                subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
+            )
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +78,9 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     started = Cluster(f"tcp://127.0.0.1:{port}", folder, [])
-    started.start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-show")
+    started.start(
+        "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-show"
+    )
     try:
         for _ in range(200):
             with socket.socket() as probe:
@@ -110,19 +119,29 @@ def readers(folder: Path) -> list[str]:
 # ---------------------------------------------------------------- no cluster
 
 
-def test_without_dask_the_command_to_install_it_is_told(in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dask_the_command_to_install_it_is_told(
+    in_demo: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     answer = in_demo("evaluate --dask tcp://127.0.0.1:8786", code=4)
-    assert answer.err == "robustcs: --dask tcp://127.0.0.1:8786 needs Dask; pip install 'robustcs[dask]'\n"
+    assert (
+        answer.err
+        == "robustcs: --dask tcp://127.0.0.1:8786 needs Dask; pip install 'robustcs[dask]'\n"
+    )
 
 
 @needs_dask
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "http://a:1", "127.0.0.1"])
-def test_where_nobody_answers_that_is_told(address: str, in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nobody_answers_that_is_told(
+    address: str, in_demo: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parallel_io, "_ANSWER", 0.5)
     answer = in_demo(f"evaluate --dask {address}", code=2)
     advice = "give the address of a running scheduler, such as tcp://node1:8786"
-    assert answer.err == f"robustcs: no Dask scheduler answers at {address}; {advice}\n" and not answer.out
+    assert (
+        answer.err == f"robustcs: no Dask scheduler answers at {address}; {advice}\n"
+        and not answer.out
+    )
 
 
 def test_an_address_is_a_text(in_demo: Command, demo: Path) -> None:
@@ -141,7 +160,9 @@ def test_a_worker_has_this_version_of_robustcs() -> None:
 
 
 @needs_dask
-def test_a_cluster_without_workers_is_told(scheduler: Cluster, in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_without_workers_is_told(
+    scheduler: Cluster, in_demo: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parallel_io, "_COME", 0.5)
     found = f"robustcs: the Dask cluster at {scheduler.address} has no worker"
     answer = in_demo(f"evaluate --dask {scheduler.address}", code=2)
@@ -150,9 +171,13 @@ def test_a_cluster_without_workers_is_told(scheduler: Cluster, in_demo: Command,
 
 @needs_dask
 @pytest.mark.parametrize("line", ["evaluate", "breakdown", "unjudged", "augment"])
-def test_the_output_is_that_of_one_process(line: str, workers: Cluster, in_demo: Command, demo: Path) -> None:
+def test_the_output_is_that_of_one_process(
+    line: str, workers: Cluster, in_demo: Command, demo: Path
+) -> None:
     line += " --format json"
-    line += f" --run elsewhere={demo / 'runs' / 'plain_qr.trec'}" if line.startswith("evaluate") else ""
+    line += (
+        f" --run elsewhere={demo / 'runs' / 'plain_qr.trec'}" if line.startswith("evaluate") else ""
+    )
     here = in_demo(line)
     there = in_demo(f"{line} --dask {workers.address}")
     assert there == here
@@ -170,7 +195,9 @@ def test_what_a_program_has_in_memory_is_read_here(workers: Cluster, demo: Path)
 
 
 @needs_dask
-def test_errors_of_files_are_told_as_by_one_process(workers: Cluster, tmp_path: Path, in_copy: Command) -> None:
+def test_errors_of_files_are_told_as_by_one_process(
+    workers: Cluster, tmp_path: Path, in_copy: Command
+) -> None:
     (tmp_path / "demo" / "runs" / "plain_qr.trec").write_text("1_1 Q0 d1 1 high t\n")
     (tmp_path / "demo" / "runs" / "stem_raw_1.trec").unlink()
     for line in ("evaluate", "evaluate --original runs/absent.trec"):
@@ -180,7 +207,9 @@ def test_errors_of_files_are_told_as_by_one_process(workers: Cluster, tmp_path: 
 
 
 @needs_dask
-@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="no paths that each process sees in its own way")
+@pytest.mark.skipif(
+    not Path("/proc/self/cwd").exists(), reason="no paths that each process sees in its own way"
+)
 def test_a_file_that_a_worker_does_not_see(workers: Cluster, in_demo: Command) -> None:
     path = "/proc/self/cwd/runs/plain_qr.trec"
     error = in_demo(f"evaluate --original {path} --dask {workers.address}", code=3).err
@@ -210,4 +239,7 @@ def test_a_scheduler_that_goes_away_is_told(workers: Cluster, in_demo: Command) 
     (workers.folder / "scheduler").write_text(str(workers.processes[0].pid))
     answer = in_demo(f"evaluate --dask {workers.address}", code=3)
     found = f"robustcs: the connection to the Dask cluster at {workers.address} was lost"
-    assert answer.err == f"{found}; check its scheduler, and run the command again\n" and not answer.out
+    assert (
+        answer.err == f"{found}; check its scheduler, and run the command again\n"
+        and not answer.out
+    )

@@ -45,8 +45,12 @@ def test_the_model_learns_of_named_groups_and_warns_of_sets_as_well() -> None:
     runs = ("base", "a", "b", "c", "other")
     assert run_sources(RUNS, runs) == RunSources()
     sets = run_sources(replace(RUNS, groups={"x": Group("base", ("a", "b"))}), runs)
-    assert sets == RunSources(None, (1, 0, 0, 2, 3), {0: "the sets of x", 1: "base", 2: "c", 3: "other"})
+    assert sets == RunSources(
+        None, (1, 0, 0, 2, 3), {0: "the sets of x", 1: "base", 2: "c", 3: "other"}
+    )
     named = run_sources(replace(RUNS, run_groups={"team": ("b", "base")}), runs)
     assert named.learned == named.warned == (0, 1, 0, 2, 3)
-    many = Project(runs={f"r{number}": Path("r") for number in range(12)}, run_groups={"team": ("r1", "r2")})
+    many = Project(
+        runs={f"r{number}": Path("r") for number in range(12)}, run_groups={"team": ("r1", "r2")}
+    )
     assert run_sources(many, tuple(many.runs)).learned is None

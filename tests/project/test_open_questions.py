@@ -31,7 +31,11 @@ def test_what_is_open(folder: Path) -> None:
     project = read_project(folder / "robustcs.toml")
     systems = {system.name: system for system in systems_of(Workspace(project))}
     assert list(systems) == ["human", "b", "c"]
-    assert systems["human"].open == systems["c"].open == () and systems["b"].open == ("1_1", "1_2", "1_3")
+    assert systems["human"].open == systems["c"].open == () and systems["b"].open == (
+        "1_1",
+        "1_2",
+        "1_3",
+    )
     assert systems["c"].raw and not systems["b"].raw
 
 
@@ -62,10 +66,14 @@ def test_an_imported_run_answers_the_texts_it_was_made_for(folder: Path) -> None
 def test_each_file_of_a_joined_run_has_its_own_texts(folder: Path) -> None:
     (folder / "b.trec").write_text("2_1 Q0 d 1 2.0 x\n")
     (folder / "b.tsv").write_text("2_1\tfour\n")
-    (folder / "robustcs.toml").write_text('[formulations.human]\nrun = ["a.trec", "b.trec"]\nrewrites = ["a.tsv", "b.tsv"]\n')
+    (folder / "robustcs.toml").write_text(
+        '[formulations.human]\nrun = ["a.trec", "b.trec"]\nrewrites = ["a.tsv", "b.tsv"]\n'
+    )
     project = read_project(folder / "robustcs.toml")
     files = [folder / "a.trec", folder / "b.trec"]
-    assert import_runs(Workspace(project)) == [("human", sidecar_path(file), 3 - place) for place, file in enumerate(files, 1)]
+    assert import_runs(Workspace(project)) == [
+        ("human", sidecar_path(file), 3 - place) for place, file in enumerate(files, 1)
+    ]
     (folder / "b.tsv").write_text("2_1\tfive\n")
     workspace = Workspace(project)
     assert systems_of(workspace)[0].open == ("1_3", "2_1")

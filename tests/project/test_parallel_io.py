@@ -32,7 +32,14 @@ from robustcs.project.workspace import Workspace
 from tests.conftest import Command
 
 #: What every study that reads runs does with them, in another process too.
-LINES = ("evaluate", "check", "breakdown", "unjudged --table pairs", "augment", "robustness --table measures")
+LINES = (
+    "evaluate",
+    "check",
+    "breakdown",
+    "unjudged --table pairs",
+    "augment",
+    "robustness --table measures",
+)
 
 
 @pytest.fixture
@@ -55,19 +62,27 @@ def files_in(folder: Path, count: int = 20) -> list[tuple[str, Path]]:
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
-def test_results_come_in_the_order_of_the_files(processes: int, tmp_path: Path, small_is_worth_it: None) -> None:
+def test_results_come_in_the_order_of_the_files(
+    processes: int, tmp_path: Path, small_is_worth_it: None
+) -> None:
     files = files_in(tmp_path)
     done = list(Jobs(processes).each(named, files))
     assert [role for role, _ in done] == [role for role, _ in files]
     readers = {reader for _, reader in done}
-    assert readers == {os.getpid()} if processes == 1 else os.getpid() not in readers and len(readers) <= processes
+    assert (
+        readers == {os.getpid()}
+        if processes == 1
+        else os.getpid() not in readers and len(readers) <= processes
+    )
 
 
 def test_small_runs_are_read_here(tmp_path: Path) -> None:
     assert {reader for _, reader in Jobs(2).each(named, files_in(tmp_path))} == {os.getpid()}
 
 
-def test_the_first_file_that_cannot_be_read_is_told(tmp_path: Path, small_is_worth_it: None) -> None:
+def test_the_first_file_that_cannot_be_read_is_told(
+    tmp_path: Path, small_is_worth_it: None
+) -> None:
     files = files_in(tmp_path)
     for place in (19, 11, 7):
         files[place][1].unlink()
@@ -92,7 +107,10 @@ def killed(role: str, path: Path) -> None:
 
 
 def test_a_process_that_was_killed_is_told(tmp_path: Path, small_is_worth_it: None) -> None:
-    with pytest.raises(InterruptedWorkError, match="a worker process was terminated; if memory ran out, use fewer --jobs"):
+    with pytest.raises(
+        InterruptedWorkError,
+        match="a worker process was terminated; if memory ran out, use fewer --jobs",
+    ):
         list(Jobs(2).each(killed, files_in(tmp_path)))
 
 
@@ -174,7 +192,9 @@ def test_checksums_are_those_of_the_files(demo: Path, small_is_worth_it: None) -
     for workspace in (here, there):
         workspace.system_scores(list(project.systems))
         workspace.tops(project.systems, 3)
-    assert here.inputs == there.inputs and len(here.inputs) == 2 + len(set(project.systems.values()))
+    assert here.inputs == there.inputs and len(here.inputs) == 2 + len(
+        set(project.systems.values())
+    )
 
 
 def _break(folder: Path, name: str, change: Callable[[str], str]) -> None:
@@ -190,7 +210,10 @@ def test_the_first_bad_run_is_told_with_its_line(
         _break(tmp_path, name, lambda text: text.replace("\n", "\n1_1 Q0 d1 2 high t\n", 1))
     answer = in_copy(f"evaluate --jobs {processes}", code=3)
     # the runs of groups are read first
-    assert answer.err.startswith("runs/stem_raw_3.trec:2: score 'high' is not a") and "plain_qr" not in answer.err
+    assert (
+        answer.err.startswith("runs/stem_raw_3.trec:2: score 'high' is not a")
+        and "plain_qr" not in answer.err
+    )
 
 
 def test_a_run_that_stands_in_memory_is_read_here(demo: Path, small_is_worth_it: None) -> None:
@@ -199,8 +222,14 @@ def test_a_run_that_stands_in_memory_is_read_here(demo: Path, small_is_worth_it:
     import robustcs
 
     columns = ["turn_id", "Q0", "doc_id", "rank", "score", "tag"]
-    frame: Any = pd.read_csv(demo / "runs" / "plain_human.trec", sep=r"\s+", names=columns, dtype={"turn_id": str})
-    runs = {"memory": frame, "a": demo / "runs" / "plain_qr.trec", "b": demo / "runs" / "stem_qr.trec"}
+    frame: Any = pd.read_csv(
+        demo / "runs" / "plain_human.trec", sep=r"\s+", names=columns, dtype={"turn_id": str}
+    )
+    runs = {
+        "memory": frame,
+        "a": demo / "runs" / "plain_qr.trec",
+        "b": demo / "runs" / "stem_qr.trec",
+    }
     one = robustcs.evaluate(qrels=demo / "qrels.txt", runs=runs)
     two = robustcs.evaluate(qrels=demo / "qrels.txt", runs=runs, jobs=2)
     assert one.measures.equals(two.measures) and set(one.measures["system"]) == set(runs)
@@ -220,7 +249,13 @@ def test_one_process_needs_no_joblib(demo: Path, tmp_path: Path) -> None:
         "print([name for name in ('joblib', 'distributed') if name in sys.modules])"
     )
     shutil.copytree(demo, tmp_path / "demo")
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "demo", capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path / "demo",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == "[]\n"
 
 
@@ -232,4 +267,7 @@ def test_check_reads_what_is_left_beside_a_broken_run(
     answer = in_copy(f"check --format json --jobs {processes}", code=3)
     assert answer.err.startswith("runs/plain_qr.trec:2: score 'high' is not a")
     files = {row["role"]: row for row in json.loads(answer.out)["tables"]["files"]}
-    assert files["plain_qr"]["problem"].startswith("runs/plain_qr.trec:2:") and files["plain_human"]["rows"] == 6836
+    assert (
+        files["plain_qr"]["problem"].startswith("runs/plain_qr.trec:2:")
+        and files["plain_human"]["rows"] == 6836
+    )

@@ -210,11 +210,16 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         policy=EvaluationPolicy(relevance_level=2, missing="drop", order="rank", depth=100, conversation="pattern"),
         seed=7,
     )  # fmt: skip
-    parts = [(project, expected), *((getattr(project, n), getattr(expected, n)) for n in STUDY_TABLES)]
+    parts = [
+        (project, expected),
+        *((getattr(project, n), getattr(expected, n)) for n in STUDY_TABLES),
+    ]
     for have, want in parts:
         for field in dataclasses.fields(want):
             assert getattr(have, field.name) == getattr(want, field.name)
-            assert getattr(have, field.name) != getattr(type(want)(), field.name), f"{field.name} is not in the example"
+            assert getattr(have, field.name) != getattr(type(want)(), field.name), (
+                f"{field.name} is not in the example"
+            )
     assert list(project.systems) == ["original", "t5", "human", "manual_1", "set 2"]
 
 
@@ -302,7 +307,11 @@ def test_qrels_can_say_how_passages_were_selected(tmp_path: Path, selection: str
     path = tmp_path / "robustcs.toml"
     path.write_text(f'seed = 3\n[qrels]\nfile = "q.txt"\nselection = "{selection}"\n')
     project = read_project(path)
-    assert (project.qrels, project.qrels_selection, project.seed) == (tmp_path / "q.txt", selection, 3)
+    assert (project.qrels, project.qrels_selection, project.seed) == (
+        tmp_path / "q.txt",
+        selection,
+        3,
+    )
     path.write_text('qrels = "q.txt"\n')
     assert read_project(path).qrels_selection == "pool"
     path.write_text(f'[qrels]\nselection = "{selection}"\n')  # with --qrels FILE
@@ -320,9 +329,15 @@ def test_qrels_can_say_how_passages_were_selected(tmp_path: Path, selection: str
             '[qrels]\nfile = "q"\nselection = 4\n',
             ":3: selection is 4; write how passages were selected for judging: pool, filtered, clicks or positives",
         ),
-        ('[qrels]\nfiles = "q"\n', ":2: unknown key 'files' in [qrels]; choose from file, selection"),
+        (
+            '[qrels]\nfiles = "q"\n',
+            ":2: unknown key 'files' in [qrels]; choose from file, selection",
+        ),
         ("[qrels]\nfile = [1]\n", ":2: file is [1]; write a text in quotes, or a list of them"),
-        ('qrels_selection = "pool"\n', ":1: unknown key 'qrels_selection'; choose from name, qrels, new_judgments"),
+        (
+            'qrels_selection = "pool"\n',
+            ":1: unknown key 'qrels_selection'; choose from name, qrels, new_judgments",
+        ),
     ],
 )
 def test_a_wrong_selection_has_its_line(tmp_path: Path, text: str, problem: str) -> None:
@@ -377,7 +392,13 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [("qrels = \n", 1), ("a = 1\n\nb = 'x\n", 3), ("[policy]\n[policy]\n", 2), ("metrics = [\n", 1)]
+    ("text", "line"),
+    [
+        ("qrels = \n", 1),
+        ("a = 1\n\nb = 'x\n", 3),
+        ("[policy]\n[policy]\n", 2),
+        ("metrics = [\n", 1),
+    ],
 )
 def test_what_is_not_toml_has_its_line(tmp_path: Path, text: str, line: int) -> None:
     path = tmp_path / "robustcs.toml"
@@ -439,11 +460,15 @@ def test_text_sources(tmp_path: Path) -> None:
     assert parse_text_source("a.tsv", tmp_path) == TextSource(tmp_path / "a.tsv")
     assert parse_text_source("a.tsv:query", tmp_path) == TextSource(tmp_path / "a.tsv", "query")
     assert parse_text_source("b:c/a.tsv", tmp_path) == TextSource(tmp_path / "b:c" / "a.tsv")
-    assert parse_text_source("b:c/a.tsv:query", tmp_path) == TextSource(tmp_path / "b:c" / "a.tsv", "query")
+    assert parse_text_source("b:c/a.tsv:query", tmp_path) == TextSource(
+        tmp_path / "b:c" / "a.tsv", "query"
+    )
     assert parse_text_source("a:2020.tsv", tmp_path) == TextSource(tmp_path / "a", "2020.tsv")
     (tmp_path / "a:2020.tsv").write_text("1_1\tWhy?\n")
     assert parse_text_source("a:2020.tsv", tmp_path) == TextSource(tmp_path / "a:2020.tsv")
-    assert parse_text_source("a:2020.tsv:query", tmp_path) == TextSource(tmp_path / "a:2020.tsv", "query")
+    assert parse_text_source("a:2020.tsv:query", tmp_path) == TextSource(
+        tmp_path / "a:2020.tsv", "query"
+    )
 
 
 def test_the_file_of_the_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -458,8 +483,14 @@ def test_the_file_of_the_folder_is_found(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_options_win_over_the_file() -> None:
-    project = Project(formulations={"qr": Formulation("qr", "qr", scores=Path("a"), rewrites=(TextSource(Path("t")),))})
-    changed = project.with_formulation("qr", run=Path("b")).with_formulation("qr:t5", scores=Path("c"))
+    project = Project(
+        formulations={
+            "qr": Formulation("qr", "qr", scores=Path("a"), rewrites=(TextSource(Path("t")),))
+        }
+    )
+    changed = project.with_formulation("qr", run=Path("b")).with_formulation(
+        "qr:t5", scores=Path("c")
+    )
     assert changed.formulations == {
         "qr": Formulation("qr", "qr", run=Path("b"), rewrites=(TextSource(Path("t")),)),
         "qr:t5": Formulation("qr", "t5", scores=Path("c")),
@@ -468,7 +499,9 @@ def test_options_win_over_the_file() -> None:
     assert project.formulations["qr"].scores == Path("a"), "the project itself stays as it is"
 
 
-@pytest.mark.parametrize("text", ["a = " + "[" * 100_000, "seed = " + "1" * 5000, "[a" + ".a" * 2000 + "]\nb = 1"])
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 100_000, "seed = " + "1" * 5000, "[a" + ".a" * 2000 + "]\nb = 1"]
+)
 def test_endless_values_are_a_problem_of_the_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "robustcs.toml"
     path.write_text(text)

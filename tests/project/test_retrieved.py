@@ -60,7 +60,11 @@ def test_without_index_store_and_java(
     monkeypatch.chdir(project.parent / "moved")
     assert call(capfd, *EVALUATE) == (0, out, "")
     checked = json.loads(call(capfd, "check", "--format", "json")[1])
-    files = [(row["role"], row["path"]) for row in checked["tables"]["files"] if row["rows"] and "retrieved/" in row["path"]]
+    files = [
+        (row["role"], row["path"])
+        for row in checked["tables"]["files"]
+        if row["rows"] and "retrieved/" in row["path"]
+    ]
     assert files == [(name, f"retrieved/{name}.trec") for name in ("original", "qr", "human")]
     runs = {row["command"]: row["runs"] for row in checked["tables"]["commands"]}
     assert runs["evaluate"] and runs["breakdown"] and runs["retrieve"] and runs["report"]
@@ -82,14 +86,18 @@ def test_a_changed_text_is_one_question(capfd: pytest.CaptureFixture[str], proje
     assert call(capfd, *EVALUATE)[::2] == (2, f"{found}; {advice}\n")
 
 
-def test_a_text_that_is_gone_is_gone_from_the_run(capfd: pytest.CaptureFixture[str], project: Path) -> None:
+def test_a_text_that_is_gone_is_gone_from_the_run(
+    capfd: pytest.CaptureFixture[str], project: Path
+) -> None:
     lines = Path("qr.tsv").read_text().splitlines(keepends=True)
     turn, before = lines[9].split("\t")[0], Path("retrieved/qr.trec").read_text().splitlines()
     Path("qr.tsv").write_text("".join(lines[:9] + lines[10:]))
     code, _, err = call(capfd, *EVALUATE, "--no-retrieve")
     assert code == 0 and err.endswith("wrote retrieved/qr.trec\n")
     kept = [line for line in before if not line.startswith(f"{turn} ")]
-    assert len(kept) < len(before) and sorted(Path("retrieved/qr.trec").read_text().splitlines()) == sorted(kept)
+    assert len(kept) < len(before) and sorted(
+        Path("retrieved/qr.trec").read_text().splitlines()
+    ) == sorted(kept)
     assert call(capfd, *EVALUATE, "--no-retrieve")[2] == ""
 
 
@@ -103,7 +111,14 @@ def test_an_edited_run_is_an_error(capfd: pytest.CaptureFixture[str], project: P
     assert call(capfd, *EVALUATE) == (3, "", error)
     assert call(capfd, "check")[::2] == (3, error)
     # where the project names the run itself, too
-    given = ("--original", "retrieved/original.trec", "--qr", "retrieved/qr.trec", "--human", "retrieved/human.trec")
+    given = (
+        "--original",
+        "retrieved/original.trec",
+        "--qr",
+        "retrieved/qr.trec",
+        "--human",
+        "retrieved/human.trec",
+    )
     shutil.move("robustcs.toml", "other.toml")
     options = (*EVALUATE, "--qrels", "qrels.txt", *given)
     assert call(capfd, *options) == (3, "", error)
@@ -121,12 +136,20 @@ def test_an_edited_run_is_an_error(capfd: pytest.CaptureFixture[str], project: P
     assert call(capfd, *EVALUATE)[::2] == (0, "")
 
 
-@pytest.mark.parametrize("setting", ["depth = 49", "b = 0.5", 'model = "ql"', "rm3 = true", 'reranker = "model"'])
-def test_other_parameters_are_other_runs(capfd: pytest.CaptureFixture[str], project: Path, setting: str) -> None:
+@pytest.mark.parametrize(
+    "setting", ["depth = 49", "b = 0.5", 'model = "ql"', "rm3 = true", 'reranker = "model"']
+)
+def test_other_parameters_are_other_runs(
+    capfd: pytest.CaptureFixture[str], project: Path, setting: str
+) -> None:
     edit("robustcs.toml", "depth = 50\n" if "depth" in setting else "\nstore =", f"{setting}\n" if "depth" in setting else
          f"\n{setting}\nstore =")  # fmt: skip
     found = "; ".join(f"{MANY} of {name}" for name in ("original", "qr", "human"))
-    assert call(capfd, *EVALUATE, "--no-retrieve") == (2, "", f"robustcs: no run answers {found}{FORBIDDEN}")
+    assert call(capfd, *EVALUATE, "--no-retrieve") == (
+        2,
+        "",
+        f"robustcs: no run answers {found}{FORBIDDEN}",
+    )
 
 
 def test_the_index_that_is_there_decides(capfd: pytest.CaptureFixture[str], project: Path) -> None:
@@ -144,14 +167,18 @@ def test_the_index_that_is_there_decides(capfd: pytest.CaptureFixture[str], proj
     ["", "[]", "{}", '{"run": 1, "texts": {}}', '{"run": "x", "texts": []}', '{"run": "x", "texts": {}, "made": 3}', "{",
      '{"run": "x", "texts": {}, "made": null}'],
 )  # fmt: skip
-def test_a_broken_record_is_told(capfd: pytest.CaptureFixture[str], project: Path, content: str) -> None:
+def test_a_broken_record_is_told(
+    capfd: pytest.CaptureFixture[str], project: Path, content: str
+) -> None:
     Path("retrieved/qr.trec.texts.json").write_text(content)
     code, out, err = call(capfd, *EVALUATE)
     assert (code, out) == (3, "") and err.startswith("retrieved/qr.trec.texts.json:")
     assert call(capfd, "check")[0] == 3
 
 
-def test_a_strange_record_makes_nothing_valid(capfd: pytest.CaptureFixture[str], project: Path) -> None:
+def test_a_strange_record_makes_nothing_valid(
+    capfd: pytest.CaptureFixture[str], project: Path
+) -> None:
     path = Path("retrieved/qr.trec.texts.json")
     whole = json.loads(path.read_text())
     strange = [{"index": {}}, {"depth": "50"}, {"parameters": None}, {"more": 1}, {"rewriter": ""}]
@@ -166,13 +193,19 @@ def test_a_strange_record_makes_nothing_valid(capfd: pytest.CaptureFixture[str],
 # ------------------------------------------------------------ rewriters, models, given runs
 
 
-def answered(folder: Path, settings: RetrievalSettings, given: bool = False) -> Callable[[], tuple[tuple[str, ...], bool]]:
+def answered(
+    folder: Path, settings: RetrievalSettings, given: bool = False
+) -> Callable[[], tuple[tuple[str, ...], bool]]:
     """A raw set and its run, retrieved with ``settings``; the function gives what is open, and whether the run holds."""
-    (folder / "raw.tsv").write_text("1_1\tHow do bees live?\n1_2\tWhat do they eat?\n2_1\tAnd ants?\n2_2\tIn winter?\n")
+    (folder / "raw.tsv").write_text(
+        "1_1\tHow do bees live?\n1_2\tWhat do they eat?\n2_1\tAnd ants?\n2_2\tIn winter?\n"
+    )
     (folder / "retrieved").mkdir(exist_ok=True)
     source = {"raw": TextSource(folder / "raw.tsv")}
     (folder / "given.trec").write_text("1_1 Q0 g 1 1.0 mine\n9_9 Q0 g 1 1.0 mine\n")
-    project = Project(raw_texts=source, retrieval=settings, runs={"raw": folder / "given.trec"} if given else {})
+    project = Project(
+        raw_texts=source, retrieval=settings, runs={"raw": folder / "given.trec"} if given else {}
+    )
 
     def systems() -> tuple[tuple[str, ...], bool]:
         (system,) = systems_of(Workspace(project))
@@ -181,13 +214,21 @@ def answered(folder: Path, settings: RetrievalSettings, given: bool = False) -> 
     path = Maker(settings).run_path("raw")
     path.write_text("1_1 Q0 d 1 2.0 robustcs\n")
     texts = dict(line.split("\t") for line in (folder / "raw.tsv").read_text().splitlines())
-    made = {**Maker(settings).makes(True, folder / "given.trec" if given else None), "software": "any"}
-    sidecar_path(path).write_text(Sidecar(sha256(path), text_checksums(texts, True), made).as_text())
+    made = {
+        **Maker(settings).makes(True, folder / "given.trec" if given else None),
+        "software": "any",
+    }
+    sidecar_path(path).write_text(
+        Sidecar(sha256(path), text_checksums(texts, True), made).as_text()
+    )
     return systems
 
 
 def test_a_raw_text_changes_what_later_turns_ask(tmp_path: Path) -> None:
-    left = answered(tmp_path, RetrievalSettings(tmp_path / "index", folder=tmp_path / "retrieved", rewriter="previous"))
+    left = answered(
+        tmp_path,
+        RetrievalSettings(tmp_path / "index", folder=tmp_path / "retrieved", rewriter="previous"),
+    )
     assert left() == ((), True)
     edit(str(tmp_path / "raw.tsv"), "And ants?", "And wasps?")
     assert left() == (("2_1", "2_2"), False)
@@ -213,7 +254,9 @@ def test_a_model_decides_while_it_is_there(tmp_path: Path, what: str) -> None:
 
 
 def test_a_given_run_with_changed_texts(tmp_path: Path) -> None:
-    settings = RetrievalSettings(tmp_path / "index", folder=tmp_path / "retrieved", rewriter="first")
+    settings = RetrievalSettings(
+        tmp_path / "index", folder=tmp_path / "retrieved", rewriter="first"
+    )
     left = answered(tmp_path, settings, given=True)
     given = tmp_path / "given.trec"
     old = {"1_1": "How do bees live?", "1_2": "What?", "2_1": "And ants?", "2_2": "In winter?"}

@@ -30,7 +30,9 @@ def run_file(folder: Path, name: str, rewriter: str | None) -> Path:
 
 def project(folder: Path, baseline: str, **rewriters: str | None) -> Project:
     runs = {name: run_file(folder, name, rewriter) for name, rewriter in rewriters.items()}
-    return Project(runs=runs, groups={"raw": Group(baseline, tuple(name for name in runs if name != baseline))})
+    return Project(
+        runs=runs, groups={"raw": Group(baseline, tuple(name for name in runs if name != baseline))}
+    )
 
 
 def test_an_unrewritten_baseline_is_refused_with_the_line_to_write(tmp_path: Path) -> None:
@@ -54,13 +56,16 @@ def test_what_can_be_compared(tmp_path: Path) -> None:
     check_baselines(project(tmp_path, "base", base="previous", raw_1="previous"))
     # nothing is known of runs from elsewhere, whatever their names; the user says what this baseline is
     check_baselines(project(tmp_path, "base", base="", raw_rewritten=None, raw_1=""))
-    check_baselines(project(tmp_path, "original_rewritten", original_rewritten=None, raw_2="previous"))
+    check_baselines(
+        project(tmp_path, "original_rewritten", original_rewritten=None, raw_2="previous")
+    )
 
 
 def test_a_baseline_of_another_rewriter(tmp_path: Path) -> None:
     own = project(tmp_path, "original_rewritten", original_rewritten="first", raw_1="previous")
     with pytest.raises(
-        UsageError, match="but not the baseline original_rewritten; compare with a baseline of the same rewriter"
+        UsageError,
+        match="but not the baseline original_rewritten; compare with a baseline of the same rewriter",
     ):
         check_baselines(own)
 
@@ -73,9 +78,15 @@ def test_a_record_about_another_run_says_nothing(tmp_path: Path) -> None:
 
 def test_the_rewritten_original_turns_are_a_system_where_a_group_names_them(tmp_path: Path) -> None:
     (tmp_path / "o.tsv").write_text("1_1\tHow do bees live?\n1_2\tAnd in winter?\n")
-    texts = {"original": Formulation("original", "original", rewrites=(TextSource(tmp_path / "o.tsv"),))}
+    texts = {
+        "original": Formulation("original", "original", rewrites=(TextSource(tmp_path / "o.tsv"),))
+    }
     settings = RetrievalSettings(tmp_path, rewriter="previous")
-    own = Project(formulations=texts, retrieval=settings, groups={"raw": Group("original_rewritten", ("raw_1",))})
+    own = Project(
+        formulations=texts,
+        retrieval=settings,
+        groups={"raw": Group("original_rewritten", ("raw_1",))},
+    )
     found = systems_of(Workspace(own))
     assert [(system.name, system.raw, system.open) for system in found] == [
         ("original", False, ("1_1", "1_2")), ("original_rewritten", True, ("1_1", "1_2")),
@@ -86,7 +97,10 @@ def test_the_rewritten_original_turns_are_a_system_where_a_group_names_them(tmp_
         replace(own, retrieval=replace(settings, rewriter=None)),
     ):  # fmt: skip
         assert [system.name for system in systems_of(Workspace(other))] == ["original"]
-    with pytest.raises(UsageError, match="no run is named 'original_rewritten'; to retrieve it from the Original texts, set"):
+    with pytest.raises(
+        UsageError,
+        match="no run is named 'original_rewritten'; to retrieve it from the Original texts, set",
+    ):
         Workspace(replace(own, retrieval=None)).system_files(["original_rewritten"])
 
 
@@ -95,8 +109,14 @@ def test_what_names_a_rewriter(tmp_path: Path) -> None:
     table.write_text("1_1\tHow do bees live?\n")
     model.mkdir()
     (model / "weights").write_text("1")
-    names = [rewriter_identity(str(one)) for one in ("previous", "first", table, f"{table}:query", model)]
+    names = [
+        rewriter_identity(str(one)) for one in ("previous", "first", table, f"{table}:query", model)
+    ]
     assert names[:2] == ["previous", "first"] and len(set(names)) == 5
-    assert names[2].startswith("t.tsv (") and names[3].startswith("t.tsv:query (") and names[4].startswith("model (")
+    assert (
+        names[2].startswith("t.tsv (")
+        and names[3].startswith("t.tsv:query (")
+        and names[4].startswith("model (")
+    )
     (model / "weights").write_text("2")
     assert rewriter_identity(str(model)) != names[4]

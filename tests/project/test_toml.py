@@ -24,7 +24,10 @@ def test_dotted_keys_without_end(tmp_path: Path, text: str) -> None:
     path.write_text(f'name = "x"\n{text}\n')
     with pytest.raises(InputError) as error:
         read_project(path)
-    assert str(error.value) == f"{path}:2: invalid TOML (nested too deeply, more than 20 levels); check this line"
+    assert (
+        str(error.value)
+        == f"{path}:2: invalid TOML (nested too deeply, more than 20 levels); check this line"
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,7 +41,9 @@ def test_dots_that_are_accepted(text: str) -> None:
     assert key_lines(text)[(text[0],)] == 1
 
 
-@pytest.mark.parametrize("text", ['\\"' * 500_000, "x = '" + '"' * 500_000, "x = ''" + "'" * 500_001, '"""' * 200_001])
+@pytest.mark.parametrize(
+    "text", ['\\"' * 500_000, "x = '" + '"' * 500_000, "x = ''" + "'" * 500_001, '"""' * 200_001]
+)
 def test_quotes_without_end(text: str) -> None:
     with pytest.raises(InputError, match="invalid TOML"):
         read_toml("robustcs.toml", text)
@@ -55,11 +60,14 @@ def test_values_without_end_have_a_line(tmp_path: Path, text: str, line: int) ->
     path.write_text(text)
     with pytest.raises(InputError) as error:
         read_project(path)
-    assert str(error.value).startswith(f"{path}:{line}: invalid TOML") and "\n" not in str(error.value)
+    assert str(error.value).startswith(f"{path}:{line}: invalid TOML") and "\n" not in str(
+        error.value
+    )
 
 
 def test_text_without_end() -> None:
     with pytest.raises(
-        InputError, match="^robustcs.toml: the file has more than 1,048,576 characters; check that this is the right file$"
+        InputError,
+        match="^robustcs.toml: the file has more than 1,048,576 characters; check that this is the right file$",
     ):
         read_toml("robustcs.toml", "\n" * (LONGEST + 1))

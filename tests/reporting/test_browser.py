@@ -24,10 +24,14 @@ from robustcs.reporting.build import make_report
 from tests.conftest import ROOT
 from tests.documents.hostile_project import write_hostile_project
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSER = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 if BROWSER is None:
     pytest.skip("no Chromium on this machine (apt-get install chromium)", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install 'robustcs[dev]')")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed (pip install 'robustcs[dev]')"
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +46,9 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def address(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The demo's report without what takes long."""
-    project = replace(read_project(demo / "robustcs.toml"), groups={}, new_judgments=(), runs={}, gold=None)
+    project = replace(
+        read_project(demo / "robustcs.toml"), groups={}, new_judgments=(), runs={}, gold=None
+    )
     page = tmp_path_factory.mktemp("page") / "report.html"
     page.write_bytes(make_report(project, folder=demo).files["report.html"])
     return page.as_uri()
@@ -53,7 +59,9 @@ def _page_of(folder: Path, turns: Sequence[str], name: str, rewriter: str = "min
     folder.mkdir()
     (folder / "qrels.txt").write_text("".join(f"{turn} 0 d1 1\n{turn} 0 d2 0\n" for turn in turns))
     for place, role in enumerate(("original", "qr", "human")):
-        rows = "".join(f"{turn} Q0 d{1 + (number + place) % 2} 1 1.5 t\n" for number, turn in enumerate(turns))
+        rows = "".join(
+            f"{turn} Q0 d{1 + (number + place) % 2} 1 1.5 t\n" for number, turn in enumerate(turns)
+        )
         (folder / f"{role}.trec").write_text(rows)
     tables = "".join(
         f'[formulations."{key}"]\nrun = "{role}.trec"\n'
@@ -61,14 +69,18 @@ def _page_of(folder: Path, turns: Sequence[str], name: str, rewriter: str = "min
     )
     (folder / "robustcs.toml").write_text(f'name = "{name}"\nqrels = "qrels.txt"\n{tables}')
     page = folder / "report.html"
-    page.write_bytes(make_report(read_project(folder / "robustcs.toml"), folder=folder).files["report.html"])
+    page.write_bytes(
+        make_report(read_project(folder / "robustcs.toml"), folder=folder).files["report.html"]
+    )
     return page.as_uri()
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A report of a few turns, for what is the same in every report: it is opened several times faster."""
-    return _page_of(tmp_path_factory.mktemp("small") / "study", [f"3_{depth}" for depth in range(1, 8)], "Study")
+    return _page_of(
+        tmp_path_factory.mktemp("small") / "study", [f"3_{depth}" for depth in range(1, 8)], "Study"
+    )
 
 
 class Watched:
@@ -106,7 +118,9 @@ def cells(page: Any, table: str, column: int) -> list[str]:
     return page.locator(f"#{table} tbody tr:visible td:nth-child({column})").all_text_contents()
 
 
-def test_sorting_goes_up_down_and_back_and_stands_in_the_address(watched: Watched, address: str) -> None:
+def test_sorting_goes_up_down_and_back_and_stands_in_the_address(
+    watched: Watched, address: str
+) -> None:
     page = watched.open(f"{address}#unjudged-bounds")
     before = cells(page, "unjudged-bounds", 4)
     button = page.locator("#unjudged-bounds thead button", has_text="score")
@@ -118,7 +132,9 @@ def test_sorting_goes_up_down_and_back_and_stands_in_the_address(watched: Watche
     assert cells(page, "unjudged-bounds", 4) == sorted(before, key=float, reverse=True)
     assert page.locator("#unjudged-bounds th[aria-sort=descending]").count() == 1
     shared = page.url
-    assert cells(watched.open(shared), "unjudged-bounds", 4) == sorted(before, key=float, reverse=True)
+    assert cells(watched.open(shared), "unjudged-bounds", 4) == sorted(
+        before, key=float, reverse=True
+    )
     page.locator("#unjudged-bounds thead button", has_text="score").click()
     assert cells(page, "unjudged-bounds", 4) == before
     assert "sort" not in page.url
@@ -130,7 +146,9 @@ def test_verdicts_lead_to_their_question(watched: Watched, address: str) -> None
     assert verdict.locator("b").inner_text() == "26%" and "18 of 70 turns" in verdict.inner_text()
     verdict.locator("a").click()
     heading = page.locator("h2", has_text="Wrong answer or wrong question?")
-    assert page.url.endswith(f"#{heading.get_attribute('id')}") and heading.bounding_box()["y"] < 300
+    assert (
+        page.url.endswith(f"#{heading.get_attribute('id')}") and heading.bounding_box()["y"] < 300
+    )
 
 
 def test_the_first_screen_holds_verdicts_table_and_figure(watched: Watched, address: str) -> None:
@@ -157,10 +175,14 @@ def test_tables_are_copied_as_shown_and_as_latex(browser: Any, address: str) -> 
     tools.get_by_text("CSV").click()
     tools.get_by_text("copied").wait_for()
     copied = list(csv.reader(page.evaluate("navigator.clipboard.readText()").splitlines()))
-    assert copied[0][:2] == ["Measure", "System"] and [row[3] for row in copied[1:]] == cells(page, "unjudged-bounds", 4)
+    assert copied[0][:2] == ["Measure", "System"] and [row[3] for row in copied[1:]] == cells(
+        page, "unjudged-bounds", 4
+    )
     tools.get_by_text("LaTeX").click()
     # not by the word "copied", which goes away again
-    page.wait_for_function("navigator.clipboard.readText().then(text => text.startsWith('% needs'))")
+    page.wait_for_function(
+        "navigator.clipboard.readText().then(text => text.startsWith('% needs'))"
+    )
     latex = page.evaluate("navigator.clipboard.readText()")
     assert latex.startswith("% needs") and r"\label{tab:unjudged-bounds}" in latex
     watched.check()
@@ -194,14 +216,19 @@ def test_notes_that_somebody_else_kept_do_no_harm(watched: Watched, small: str) 
         page.wait_for_selector("#note")
         assert page.locator("#note").input_value() == "", kept
         page.get_by_label("Your note").fill("mine")
-        assert json.loads(page.evaluate("key => localStorage.getItem(key)", _identity(page)))["3_7"] == "mine", kept
+        assert (
+            json.loads(page.evaluate("key => localStorage.getItem(key)", _identity(page)))["3_7"]
+            == "mine"
+        ), kept
     page.reload()
     page.wait_for_selector("#note")
     assert page.locator("#note").input_value() == "mine"
     page.evaluate("localStorage.clear()")
 
 
-def test_texts_that_a_spreadsheet_would_run_are_saved_as_texts(watched: Watched, small: str) -> None:
+def test_texts_that_a_spreadsheet_would_run_are_saved_as_texts(
+    watched: Watched, small: str
+) -> None:
     written = {
         "3_7": '=HYPERLINK("http://x","y")',
         "3_6": "@SUM(A1)",
@@ -213,7 +240,10 @@ def test_texts_that_a_spreadsheet_would_run_are_saved_as_texts(watched: Watched,
     page = watched.open(small)
     for turn, text in written.items():
         page.evaluate("anchor => { location.hash = anchor }", f"turn-{turn}")
-        page.wait_for_function("turn => document.querySelector('#card-title')?.textContent === `Turn ${turn}`", arg=turn)
+        page.wait_for_function(
+            "turn => document.querySelector('#card-title')?.textContent === `Turn ${turn}`",
+            arg=turn,
+        )
         page.get_by_label("Your note").fill(text)
     page.keyboard.press("Escape")
     with page.expect_download() as saved:
@@ -221,7 +251,9 @@ def test_texts_that_a_spreadsheet_would_run_are_saved_as_texts(watched: Watched,
     rows = dict(csv.reader(Path(saved.value.path()).read_text().splitlines()))
     assert rows == {
         "turn": "note",
-        **{turn: text if text in ("-0.5", "fine") else f"'{text}" for turn, text in written.items()},
+        **{
+            turn: text if text in ("-0.5", "fine") else f"'{text}" for turn, text in written.items()
+        },
     }
     # the same texts, written by robustcs itself
     frame = pd.DataFrame({"turn": list(written), "note": list(written.values())})
@@ -229,13 +261,18 @@ def test_texts_that_a_spreadsheet_would_run_are_saved_as_texts(watched: Watched,
     page.evaluate("localStorage.clear()")
 
 
-def test_turns_named_like_parts_of_the_language_and_reports_of_one_name(watched: Watched, tmp_path: Path) -> None:
+def test_turns_named_like_parts_of_the_language_and_reports_of_one_name(
+    watched: Watched, tmp_path: Path
+) -> None:
     turns = ["constructor", "__proto__", "toString", "hasOwnProperty"]
     page = watched.open(_page_of(tmp_path / "a", turns, "Study"))
     assert page.locator("#turns").inner_text().count("✎") == 0
     for turn in turns:
         page.evaluate("anchor => { location.hash = anchor }", f"turn-{turn}")
-        page.wait_for_function("turn => document.querySelector('#card-title')?.textContent === `Turn ${turn}`", arg=turn)
+        page.wait_for_function(
+            "turn => document.querySelector('#card-title')?.textContent === `Turn ${turn}`",
+            arg=turn,
+        )
         assert page.locator("#note").input_value() == ""
         page.get_by_label("Your note").fill(f"on {turn}")
     page.reload()
@@ -249,7 +286,9 @@ def test_turns_named_like_parts_of_the_language_and_reports_of_one_name(watched:
     for folder, some, rewriter in others:
         page = watched.open(_page_of(tmp_path / folder, some, "Study", rewriter))
         assert page.title() == "Study" or "Study" in page.title()
-        assert page.locator("#turns").inner_text().count("✎") == 0, "the notes of another report of this name"
+        assert page.locator("#turns").inner_text().count("✎") == 0, (
+            "the notes of another report of this name"
+        )
         assert not page.get_by_text("as CSV", exact=False).filter(has_text="note").is_visible()
     page.evaluate("localStorage.clear()")
 
@@ -263,7 +302,10 @@ def test_keys_go_through_the_turns_search_and_help(watched: Watched, address: st
     page.keyboard.press("k")
     page.wait_for_url(lambda url: url.endswith(f"#{order[0]}"))
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.id") == "find" and not page.locator("#card").is_visible()
+    assert (
+        page.evaluate("document.activeElement.id") == "find"
+        and not page.locator("#card").is_visible()
+    )
     page.keyboard.type("j?")
     assert page.get_by_label("Find a turn").input_value() == "j?"
     page.locator("h1").click()
@@ -272,7 +314,9 @@ def test_keys_go_through_the_turns_search_and_help(watched: Watched, address: st
     assert "next turn" in page.locator("#help").inner_text() and page.locator("#help").is_visible()
 
 
-def test_figures_take_the_colours_of_a_dark_page_and_stay_readable_on_a_phone(browser: Any, address: str) -> None:
+def test_figures_take_the_colours_of_a_dark_page_and_stay_readable_on_a_phone(
+    browser: Any, address: str
+) -> None:
     watched = Watched(browser, color_scheme="dark")
     page = watched.open(address)
     page.set_viewport_size({"width": 390, "height": 844})
@@ -296,7 +340,9 @@ def test_the_filter_of_a_table_and_the_search_over_turns(watched: Watched, addre
     page.get_by_label("Filter rows:").last.fill("bicycle")
     rows = page.locator("#turns tbody tr:visible").all_text_contents()
     assert 0 < len(rows) < 70 and all("bicycle" in row.lower() for row in rows)
-    assert len(watched.open(page.url).locator("#turns tbody tr:visible").all_text_contents()) == len(rows)
+    assert len(
+        watched.open(page.url).locator("#turns tbody tr:visible").all_text_contents()
+    ) == len(rows)
     page.get_by_label("Find a turn").fill("3_7")
     page.get_by_label("Find a turn").press("Enter")
     assert page.locator("#card h2").inner_text() == "Turn 3_7"
@@ -305,21 +351,33 @@ def test_the_filter_of_a_table_and_the_search_over_turns(watched: Watched, addre
 def test_a_card_has_all_that_is_known_of_a_turn(watched: Watched, address: str) -> None:
     card = watched.open(f"{address}#turn-3_7").locator("#card")
     text = card.inner_text()
-    for part in ("What kind of bicycle is best for commuting?", "How should I look after the chain?", "Top 5 of every run"):
+    for part in (
+        "What kind of bicycle is best for commuting?",
+        "How should I look after the chain?",
+        "Top 5 of every run",
+    ):
         assert part in text
     assert card.locator("del").all_text_contents()[0].endswith("bicycle?")
     assert card.locator("ins").all_text_contents()[0].endswith("chain?")
     assert [card.locator(f"{tag} .sign").first.inner_text() for tag in ("del", "ins")] == ["−", "+"]
-    assert [card.locator(f"{tag} .said").first.text_content() for tag in ("del", "ins")] == ["removed: ", "added: "]
+    assert [card.locator(f"{tag} .said").first.text_content() for tag in ("del", "ins")] == [
+        "removed: ",
+        "added: ",
+    ]
     assert card.locator(".runs h4").all_text_contents() == ["original", "qr", "human"]
     assert card.locator(".runs section").first.locator("li").count() == 5
-    assert set(re.findall(r"grade \d", text)) >= {"grade 0", "grade 4"}  # the demo judged the top 5 of these runs
+    assert set(re.findall(r"grade \d", text)) >= {
+        "grade 0",
+        "grade 4",
+    }  # the demo judged the top 5 of these runs
     row = card.locator("table").nth(1).locator("tr", has_text="NDCG@3 ≥ 0.5").inner_text()
     assert "× × ✓" in row and "rewriter error" in row
     assert all(len(passage) > 40 for passage in card.locator(".runs li p").all_text_contents())
 
 
-def test_a_point_names_its_turn_and_leads_to_it_with_mouse_and_keyboard(watched: Watched, address: str) -> None:
+def test_a_point_names_its_turn_and_leads_to_it_with_mouse_and_keyboard(
+    watched: Watched, address: str
+) -> None:
     page = watched.open(address)
     figure = page.locator("#breakdown-every-turn")
     points = figure.locator(".column svg a")
@@ -337,7 +395,9 @@ def test_a_point_names_its_turn_and_leads_to_it_with_mouse_and_keyboard(watched:
     assert page.locator("#card h2").inner_text() == f"Turn {turn}"
     page.keyboard.press("Escape")
     assert not page.locator("#card").is_visible()
-    page.wait_for_url(lambda url: "#turn-" not in url)  # history goes back after the key was handled
+    page.wait_for_url(
+        lambda url: "#turn-" not in url
+    )  # history goes back after the key was handled
     assert "turn-" not in page.url
     page.go_back()
     assert page.locator("#card").is_visible()
@@ -359,9 +419,13 @@ def test_a_point_of_several_turns_leads_to_each(watched: Watched, address: str) 
     assert page.locator("#card").is_visible() and page.url.endswith(anchors[-1])
 
 
-def test_neighbours_follow_the_list_as_it_is_sorted_and_filtered(watched: Watched, address: str) -> None:
+def test_neighbours_follow_the_list_as_it_is_sorted_and_filtered(
+    watched: Watched, address: str
+) -> None:
     page = watched.open(f"{address}#turn-3_7?q.turns=bicycle")
-    shown = page.locator("#turns tbody tr:not([hidden])").evaluate_all("rows => rows.map((row) => row.id)")
+    shown = page.locator("#turns tbody tr:not([hidden])").evaluate_all(
+        "rows => rows.map((row) => row.id)"
+    )
     at = shown.index("turn-3_7")
     page.locator("#card a[rel=prev]").click()
     assert page.evaluate("location.hash.slice(1).split('?')[0]") == shown[at - 1]
@@ -374,7 +438,11 @@ def test_the_way_by_keyboard(watched: Watched, address: str) -> None:
     stops = []
     for _ in range(100):
         page.keyboard.press("Tab")
-        stops.append(page.evaluate("document.activeElement.closest('svg') ? 'point' : document.activeElement.tagName"))
+        stops.append(
+            page.evaluate(
+                "document.activeElement.closest('svg') ? 'point' : document.activeElement.tagName"
+            )
+        )
     assert 0 < stops.count("point") <= 4, "one stop per figure"
     assert {"A", "BUTTON", "DIV", "INPUT", "SUMMARY"} <= set(stops)
 
@@ -393,28 +461,59 @@ def _barriers(page: Any, part: str = "", rules: Sequence[str] = ()) -> dict[str,
     """
     if part:
         page.evaluate(_LESSEN, part)
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    )
     options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
     found = axe.Axe().run(page, options=options).response["violations"]
-    return {rule["id"]: rule["nodes"][0]["html"][:200] for rule in found if rule["impact"] in ("serious", "critical")}
+    return {
+        rule["id"]: rule["nodes"][0]["html"][:200]
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+    }
 
 
-@pytest.mark.parametrize(("scheme", "anchor"), [("light", ""), ("dark", ""), ("light", "#turn-3_7"), ("dark", "#turn-3_7")])
+@pytest.mark.parametrize(
+    ("scheme", "anchor"),
+    [("light", ""), ("dark", ""), ("light", "#turn-3_7"), ("dark", "#turn-3_7")],
+)
 def test_no_serious_barriers(browser: Any, address: str, scheme: str, anchor: str) -> None:
-    watched = Watched(browser, color_scheme=scheme, bypass_csp=True)  # the scanner is a script of its own
+    watched = Watched(
+        browser, color_scheme=scheme, bypass_csp=True
+    )  # the scanner is a script of its own
     page = watched.open(address + anchor)
     # a dark page has other colours and nothing else, as the next test says, and a card stands on the same page
     assert (
-        _barriers(page, "#card" if anchor else "", ["color-contrast", "link-in-text-block"] if scheme == "dark" else []) == {}
+        _barriers(
+            page,
+            "#card" if anchor else "",
+            ["color-contrast", "link-in-text-block"] if scheme == "dark" else [],
+        )
+        == {}
     )
     page.close()
 
 
 def test_a_dark_page_has_other_colours_and_nothing_else(address: str) -> None:
-    dark = re.findall(r"@media[^{]*dark[^{]*{((?:[^{}]*{[^{}]*})*)", Path(urlparse(address).path).read_text("utf-8"))
-    names = [re.findall(r"([\w-]+)\s*:", rule) for block in dark for rule in re.findall(r"{(.*?)}", block, re.DOTALL)]
-    values = [re.findall(r":([^;]+)", rule) for block in dark for rule in re.findall(r"{(.*?)}", block, re.DOTALL)]
-    assert len(dark) == 2 and {name for rule in names for name in rule if name[:2] != "--"} == {"fill", "stroke", "stop-color"}
+    dark = re.findall(
+        r"@media[^{]*dark[^{]*{((?:[^{}]*{[^{}]*})*)",
+        Path(urlparse(address).path).read_text("utf-8"),
+    )
+    names = [
+        re.findall(r"([\w-]+)\s*:", rule)
+        for block in dark
+        for rule in re.findall(r"{(.*?)}", block, re.DOTALL)
+    ]
+    values = [
+        re.findall(r":([^;]+)", rule)
+        for block in dark
+        for rule in re.findall(r"{(.*?)}", block, re.DOTALL)
+    ]
+    assert len(dark) == 2 and {name for rule in names for name in rule if name[:2] != "--"} == {
+        "fill",
+        "stroke",
+        "stop-color",
+    }
     assert all(re.fullmatch("#[0-9a-f]{6}", value.strip()) for rule in values for value in rule)
 
 
@@ -425,11 +524,17 @@ def test_printed_the_page_leaves_nothing_out_at_its_edges(watched: Watched, addr
     assert not page.locator("nav").is_visible()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".cards details:not([open])").count() == 0
-    assert not page.locator(".fold > summary").first.is_visible(), "what is folded away is not printed"
+    assert not page.locator(".fold > summary").first.is_visible(), (
+        "what is folded away is not printed"
+    )
     for name in ("#all-turns", "#turns", ".link", ".tools", ".overview .column"):
         assert not page.locator(name).first.is_visible(), f"{name} is for the screen"
-    assert page.locator(".overview .wide svg").is_visible(), "the first page has room for the whole width"
-    assert page.evaluate("document.documentElement.scrollWidth") <= 680 * 1.35  # browsers shrink a page that little
+    assert page.locator(".overview .wide svg").is_visible(), (
+        "the first page has room for the whole width"
+    )
+    assert (
+        page.evaluate("document.documentElement.scrollWidth") <= 680 * 1.35
+    )  # browsers shrink a page that little
     assert page.pdf(format="A4")[:5] == b"%PDF-"
 
 
@@ -460,7 +565,9 @@ def _start(page: Any, coder: str, **fields: str) -> None:
     page.locator("#review").get_by_label("Coder").fill(coder)
     for name, value in fields.items():
         field = page.locator("#review").get_by_label(re.compile(f"^{name.replace('_', ' ')}"))
-        field.fill(value) if name in ("Sample_size", "Random_seed") else field.select_option(label=value)
+        field.fill(value) if name in ("Sample_size", "Random_seed") else field.select_option(
+            label=value
+        )
     page.locator("#review").get_by_label("Coder").press("Enter")
 
 
@@ -470,7 +577,9 @@ def _new(page: Any, key: str, text: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_30_turns_are_coded_by_keyboard_and_counted(watched: Watched, address: str, tmp_path: Path) -> None:
+def test_30_turns_are_coded_by_keyboard_and_counted(
+    watched: Watched, address: str, tmp_path: Path
+) -> None:
     page = watched.open(address)
     _start(page, "ada")
     coded: dict[str, list[str]] = {}
@@ -508,7 +617,9 @@ def test_30_turns_are_coded_by_keyboard_and_counted(watched: Watched, address: s
     lines = _reviewed(page)
     assert {line["turn"]: sorted(line["categories"]) for line in lines} == coded
     assert {line["turn"]: line["note"] for line in lines if line["note"]} == notes
-    assert all(line["sample"] == {"kind": "random", "seed": 0, "of": 70, "size": 30} for line in lines)
+    assert all(
+        line["sample"] == {"kind": "random", "seed": 0, "of": 70, "size": 30} for line in lines
+    )
     assert {(line["coder"], *line["systems"]) for line in lines} == {("ada", "qr")}
     path = tmp_path / "review.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -540,13 +651,18 @@ def test_samples_are_random_the_same_everywhere_and_grow(watched: Watched, addre
         for _ in range(int(size)):
             page.keyboard.press("j")
         drawn.append([line["turn"] for line in _reviewed(page)])
-    reviewed = [json.loads(line)["turn"] for line in (ROOT / "fixtures/review/ada.jsonl").read_text().splitlines()]
+    reviewed = [
+        json.loads(line)["turn"]
+        for line in (ROOT / "fixtures/review/ada.jsonl").read_text().splitlines()
+    ]
     assert drawn[0] == reviewed == drawn[1][:24] and len(drawn[1]) == 30 and drawn[2] != drawn[0]
     assert page.evaluate("document.querySelectorAll('#review .chip').length") == 0
     page.evaluate("localStorage.clear()")
 
 
-def test_two_systems_side_by_side_and_only_where_they_differ(watched: Watched, address: str) -> None:
+def test_two_systems_side_by_side_and_only_where_they_differ(
+    watched: Watched, address: str
+) -> None:
     page = watched.open(address)
     _start(page, "", Compared_with="Human", Turns="turns where NDCG@3 ≥ 0.5 gives ✓ ✓ ✓")
     assert page.locator("#review .two section h4").all_text_contents() == ["QR", "Human"]
@@ -561,7 +677,9 @@ def test_two_systems_side_by_side_and_only_where_they_differ(watched: Watched, a
     assert [(line["systems"], line["categories"]) for line in lines] == [
         (["qr", "human"], ["both fail"]), (["qr"], ["lost entity"]),
     ]  # fmt: skip
-    assert lines[0]["sample"]["of"] == of and lines[0]["sample"]["where"].endswith("and where QR and Human differ")
+    assert lines[0]["sample"]["of"] == of and lines[0]["sample"]["where"].endswith(
+        "and where QR and Human differ"
+    )
     for _ in range(40):  # no further than the last turn
         page.keyboard.press("j")
     assert len({line["turn"] for line in _reviewed(page)}) == min(30, of)
@@ -575,14 +693,22 @@ def test_the_next_turn_can_be_read_only_after_the_one_before(watched: Watched, s
     assert _reviewed(page) == []  # a turn that is only open is not reviewed
     page.keyboard.press("Escape")
     assert not page.locator("#review").is_visible()
-    page.wait_for_url(lambda url: "review" not in url)  # history goes back after the key was handled
+    page.wait_for_url(
+        lambda url: "review" not in url
+    )  # history goes back after the key was handled
     page.evaluate("localStorage.clear()")
 
 
 def test_reviews_that_somebody_else_kept_do_no_harm(watched: Watched, small: str) -> None:
     page = watched.open(small)
     key = _identity(page).replace("notes", "review")
-    for kept in ("null", "[1]", "no JSON", '{"categories": 3}', '{"categories": [], "sessions": [{}], "settings": {}}'):
+    for kept in (
+        "null",
+        "[1]",
+        "no JSON",
+        '{"categories": 3}',
+        '{"categories": [], "sessions": [{}], "settings": {}}',
+    ):
         page.evaluate("([key, kept]) => localStorage.setItem(key, kept)", [key, kept])
         page = watched.open(small)
         _start(page, "ada")
@@ -592,7 +718,9 @@ def test_reviews_that_somebody_else_kept_do_no_harm(watched: Watched, small: str
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_no_serious_barriers_while_reviewing(browser: Any, address: str, scheme: str, width: int) -> None:
+def test_no_serious_barriers_while_reviewing(
+    browser: Any, address: str, scheme: str, width: int
+) -> None:
     watched = Watched(browser, color_scheme=scheme, bypass_csp=True)
     page = watched.open(address)
     page.set_viewport_size({"width": width, "height": 844})
@@ -610,7 +738,9 @@ def test_hostile_texts_stay_texts(watched: Watched, tmp_path: Path) -> None:
     path.write_bytes(files["report.html"])
     page = watched.open(path.as_uri())
     page.evaluate("window.touched = undefined")
-    data = json.loads(gzip.decompress(base64.b64decode(page.locator("#data").text_content())))["turns"]
+    data = json.loads(gzip.decompress(base64.b64decode(page.locator("#data").text_content())))[
+        "turns"
+    ]
     assert len(data["turns"]) == 14
     for turn in data["turns"]:
         page.evaluate("anchor => { location.hash = anchor }", turn["anchor"])

@@ -12,11 +12,20 @@ def verdict(name: str, key: str, weight: float, **more: object) -> Verdict:
     return of_question(key, replace(Verdict(name, "", "", "", weight), **more))  # type: ignore[arg-type]
 
 
-BLAME = [verdict("qa", "breakdown", 0.3), verdict("qr", "breakdown", 0.1), verdict("lost", "breakdown", 0.2, subject="drop")]
+BLAME = [
+    verdict("qa", "breakdown", 0.3),
+    verdict("qr", "breakdown", 0.1),
+    verdict("lost", "breakdown", 0.2, subject="drop"),
+]
 HOLES = [verdict("holes", "unjudged", 0.9), verdict("filled", "unjudged", 0.15, subject="drop")]
 ALIKE = [verdict("alike", "correlate", 0.05)]
 KAPPA = verdict("kappa", "audit", 0.99, subject="agreement")
-EVERY = {"breakdown": BLAME, "correlate": ALIKE, "unjudged": HOLES, "audit": [KAPPA, verdict("bias", "audit", 0.95)]}
+EVERY = {
+    "breakdown": BLAME,
+    "correlate": ALIKE,
+    "unjudged": HOLES,
+    "audit": [KAPPA, verdict("bias", "audit", 0.95)],
+}
 
 
 def names(verdicts: object) -> list[str]:
@@ -49,6 +58,14 @@ def test_the_agreement_of_a_judge_never_leads() -> None:
 
 def test_reading_comprehension_leads_only_where_no_rankings_are_studied() -> None:
     read = [verdict("reader", "answers", 0.8), verdict("read less", "answers", 0.6, subject="drop")]
-    assert names(headlines({"answers": read, "correlate": ALIKE})) == ["reader", "read less", "alike"]
+    assert names(headlines({"answers": read, "correlate": ALIKE})) == [
+        "reader",
+        "read less",
+        "alike",
+    ]
     assert names(headlines({**EVERY, "answers": read})) == ["qa", "lost", "holes"]
-    assert names(headlines({"breakdown": BLAME[:1], "answers": read})) == ["qa", "reader", "read less"]
+    assert names(headlines({"breakdown": BLAME[:1], "answers": read})) == [
+        "qa",
+        "reader",
+        "read less",
+    ]

@@ -28,7 +28,9 @@ def written(folder: Path, config: str, runs: dict[str, str], qrels: str) -> Path
 
 
 def run(*lines: tuple[str, str]) -> str:
-    return "".join(f"{turn} Q0 {document} 1 {9 - rank} x\n" for rank, (turn, document) in enumerate(lines))
+    return "".join(
+        f"{turn} Q0 {document} 1 {9 - rank} x\n" for rank, (turn, document) in enumerate(lines)
+    )
 
 
 ROLES = '[formulations.original]\nrun = "a.trec"\n[formulations.qr]\nrun = "b.trec"\n'
@@ -46,12 +48,18 @@ def test_without_human_every_system_has_its_scores(tmp_path: Path) -> None:
         "1_1 0 good 1\n1_1 0 bad 0\n1_2 0 fine 1\n1_2 0 bad 0\n",
     )  # fmt: skip
     found = cards(config)
-    assert (found["formulations"], found["systems"], found["cuts"]) == (["Original", "QR"], ["Original", "QR", "bm25"], [])
+    assert (found["formulations"], found["systems"], found["cuts"]) == (
+        ["Original", "QR"],
+        ["Original", "QR", "bm25"],
+        [],
+    )
     assert (found["measures"], found["headline"]) == (["P@1", "MRR"], 1)
     by_turn = {turn["turn"]: turn["scores"] for turn in found["turns"]}
     assert by_turn["1_1"] == [[1.0, 0.0, 0.0], [1.0, 0.5, 0.0]]
     assert by_turn["1_2"] == [[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]
-    assert by_turn.get("1_3", [[None] * 3] * 2) == [[None] * 3] * 2, "without judgments there is no score"
+    assert by_turn.get("1_3", [[None] * 3] * 2) == [[None] * 3] * 2, (
+        "without judgments there is no score"
+    )
     table = turn_table(found)
     assert [(column.group, column.title) for column in table.columns[-3:]] == [
         ("MRR", "Original"),
@@ -67,20 +75,32 @@ def test_the_table_of_turns_stays_narrow(tmp_path: Path) -> None:
     names = [f"s{number}" for number in range(MOST_SYSTEMS + 2)]
     listed = "".join(f'{name} = "{name}.trec"\n' for name in names)
     runs = {name: run(("1_1", "good")) for name in names}
-    found = cards(written(tmp_path, f'qrels = "qrels.txt"\n[runs]\n{listed}', runs, "1_1 0 good 1\n"))
-    assert found["systems"] == names and all(value == 1.0 for value in found["turns"][0]["scores"][0])
+    found = cards(
+        written(tmp_path, f'qrels = "qrels.txt"\n[runs]\n{listed}', runs, "1_1 0 good 1\n")
+    )
+    assert found["systems"] == names and all(
+        value == 1.0 for value in found["turns"][0]["scores"][0]
+    )
     table = turn_table(found)
     assert len(table.columns) == 1 + MOST_SYSTEMS
-    assert f"The first {MOST_SYSTEMS} of {len(names)} systems; the card of a turn has all." in table.note
+    assert (
+        f"The first {MOST_SYSTEMS} of {len(names)} systems; the card of a turn has all."
+        in table.note
+    )
 
 
 def test_with_human_bins_and_formulations_are_shown_as_before(demo: Path) -> None:
     found = cards(demo / "robustcs.toml")
-    assert found["systems"] == found["formulations"] == ["Original", "QR", "Human"] and found["cuts"]
+    assert (
+        found["systems"] == found["formulations"] == ["Original", "QR", "Human"] and found["cuts"]
+    )
     titles = [(column.group, column.title) for column in turn_table(found).columns]
     # two bins have no room for scores; one has
     assert [title for title in titles if title[0]] == [("NDCG@3 ≥ 0.5", "bin"), ("F1 ≥ 0.5", "bin")]
-    alone = {**found, "cuts": [{**cut, "main": cut["main"] and "NDCG" in cut["name"]} for cut in found["cuts"]]}
+    alone = {
+        **found,
+        "cuts": [{**cut, "main": cut["main"] and "NDCG" in cut["name"]} for cut in found["cuts"]],
+    }
     titles = [(column.group, column.title) for column in turn_table(alone).columns]
     assert ("NDCG@3 ≥ 0.5", "bin") in titles and ("NDCG@3 ≥ 0.5", "Human") in titles
 
@@ -98,7 +118,10 @@ def test_mtrag_without_human(shared_data: Path, tmp_path: Path, kind: str) -> No
             for task in map(json.loads, file):
                 published[names[part], task["task_id"]] = task["retriever_scores"]["ndcg_cut_5"]
                 found = task["contexts"]
-                lines += [f"{task['task_id']} Q0 {one['document_id']} 1 {one['score']} x\n" for one in found]
+                lines += [
+                    f"{task['task_id']} Q0 {one['document_id']} 1 {one['score']} x\n"
+                    for one in found
+                ]
         (tmp_path / f"{part}.trec").write_text("".join(lines))
         config += f'[formulations.{role}]\nrun = "{part}.trec"\n'
         config += f'rewrites = "{shared_data / "formats" / "mtrag" / f"clapnq_{part}.jsonl"}"\n'
@@ -128,6 +151,9 @@ def test_systems_to_review_have_something_to_read(tmp_path: Path) -> None:
     config.write_text(f'gold = "gold.json"\n{texts}[answers.responses]\nmine = "a.json"\n')
     found = cards(config)
     assert [(one["name"], one["response"]) for one in found["readable"]] == [("mine", 0)]
-    assert [(turn["responses"], turn["gold"]) for turn in found["turns"]] == [(["this"], ["this"]), (["that"], ["the other"])]
+    assert [(turn["responses"], turn["gold"]) for turn in found["turns"]] == [
+        (["this"], ["this"]),
+        (["that"], ["the other"]),
+    ]
     config.write_text(texts)
     assert [one["name"] for one in cards(config)["readable"]] == ["original"]

@@ -20,14 +20,22 @@ def untracked(items, what, total):  # type: ignore[no-untyped-def]
 def written(path: Path, folder: Path) -> list[dict[str, str]]:
     folder.mkdir()
     write_parts(path, folder, untracked)
-    return [json.loads(line) for part in sorted(folder.iterdir()) for line in part.read_text().splitlines()]
+    return [
+        json.loads(line)
+        for part in sorted(folder.iterdir())
+        for line in part.read_text().splitlines()
+    ]
 
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_jsonl(tmp_path: Path, compressed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collection, "PART", 2)
     path = tmp_path / "c"
-    passages = [{"id": "a", "contents": "One"}, {"id": 2, "contents": "zwei ✓ 😀", "more": 1}, {"id": "b", "contents": " x "}]
+    passages = [
+        {"id": "a", "contents": "One"},
+        {"id": 2, "contents": "zwei ✓ 😀", "more": 1},
+        {"id": "b", "contents": " x "},
+    ]
     data = "\n".join(json.dumps(passage) for passage in passages).encode()
     path.write_bytes(gzip.compress(data) if compressed else data)
     assert written(path, tmp_path / "parts") == [
@@ -87,7 +95,9 @@ def test_not_a_collection(tmp_path: Path) -> None:
 
 def test_an_id_with_half_a_character_is_told(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
-    path.write_text('{"id": "\\ud800", "contents": "x"}\n{"id": "a", "contents": ' + "[" * 100_000 + "}\n")
+    path.write_text(
+        '{"id": "\\ud800", "contents": "x"}\n{"id": "a", "contents": ' + "[" * 100_000 + "}\n"
+    )
     (tmp_path / "parts").mkdir()
     with pytest.raises(InputError) as error:
         write_parts(path, tmp_path / "parts", untracked)

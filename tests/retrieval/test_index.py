@@ -52,12 +52,16 @@ _run([sys.executable, "-c", program, sys.argv[1]], 1, 1, lambda items, what, tot
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a process with its parent")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux ends a process with its parent"
+)
 def test_java_ends_with_a_killed_parent(tmp_path: Path) -> None:
     started = tmp_path / "started"
     os.mkfifo(started)
     # both processes have this end of the pipe: it breaks when both are gone
-    with subprocess.Popen([sys.executable, "-c", INDEXING, started], stdin=subprocess.PIPE, cwd=ROOT) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", INDEXING, started], stdin=subprocess.PIPE, cwd=ROOT
+    ) as process:
         assert process.stdin is not None
         assert started.read_text() == "here\n"
         process.kill()
@@ -101,7 +105,9 @@ def test_an_index_made_again_has_another_checksum(demo: Path, index: Path, tmp_p
 
 
 @needs_pyserini
-def test_an_index_of_the_same_passages_is_the_same_index(demo: Path, index: Path, tmp_path: Path) -> None:
+def test_an_index_of_the_same_passages_is_the_same_index(
+    demo: Path, index: Path, tmp_path: Path
+) -> None:
     lines = [json.loads(line) for line in (demo / "collection.jsonl").read_text().splitlines()]
     with gzip.open(tmp_path / "same.tsv.gz", "wt") as stream:
         stream.writelines(f"{line['id']}\t{line['contents']}\n" for line in lines)
@@ -109,7 +115,9 @@ def test_an_index_of_the_same_passages_is_the_same_index(demo: Path, index: Path
     shutil.copytree(index, tmp_path / "moved")
     state, segments = index_state(index), {path.name for path in index.glob("*.si")}
     assert {path.name for path in (tmp_path / "again").glob("*.si")} == segments
-    assert [index_state(tmp_path / name).checksum for name in ("again", "moved")] == [state.checksum] * 2
+    assert [index_state(tmp_path / name).checksum for name in ("again", "moved")] == [
+        state.checksum
+    ] * 2
     # what another program changed, or put in its place, is not what robustcs made
     origin = tmp_path / "moved" / "robustcs.json"
     shutil.copy(origin, tmp_path / "again" / "robustcs.json")
@@ -128,7 +136,10 @@ def test_an_index_is_made_of_the_wanted_passages_only(tmp_path: Path) -> None:
     assert ready_index(folder, collection, "256m", 1, untracked, silent, {made}).checksum == made
     shutil.rmtree(folder)
     collection.write_text("1\tbicycle chain\n")
-    with pytest.raises(InputError, match="c.tsv: not the passages that the runs were retrieved from; give their index"):
+    with pytest.raises(
+        InputError,
+        match="c.tsv: not the passages that the runs were retrieved from; give their index",
+    ):
         ready_index(folder, collection, "256m", 1, untracked, silent, {made})
     assert [path.name for path in tmp_path.iterdir()] == ["c.tsv"]
 
@@ -141,7 +152,10 @@ def test_a_collection_that_changed_is_told(tmp_path: Path) -> None:
     collection.touch()
     assert ready_index(folder, collection, "256m", 1, untracked, silent).documents == 2
     collection.write_text("1\tbicycle chain\n2\tbrake pad\n")
-    with pytest.raises(InputError, match="the content of .* has changed since this index was created; delete the folder"):
+    with pytest.raises(
+        InputError,
+        match="the content of .* has changed since this index was created; delete the folder",
+    ):
         ready_index(folder, collection, "256m", 1, untracked, silent)
 
 
@@ -155,12 +169,19 @@ def test_a_bad_collection_leaves_nothing_behind(tmp_path: Path) -> None:
 
 @needs_pyserini
 @pytest.mark.parametrize(
-    "change", [{}, {"k1": 1.2, "b": 0.75}, {"model": "ql", "mu": 200.0}, {"rm3": True}], ids=["bm25", "tuned", "ql", "rm3"]
+    "change",
+    [{}, {"k1": 1.2, "b": 0.75}, {"model": "ql", "mu": 200.0}, {"rm3": True}],
+    ids=["bm25", "tuned", "ql", "rm3"],
 )
 def test_equal_to_anserini_alone(index: Path, change: dict[str, object]) -> None:
     """One question at a time by Anserini's own call, against our batches of them."""
     settings = replace(RetrievalSettings(index), **change)  # type: ignore[arg-type]
-    questions = {"a": "Who built the first chain?", "b": "spring tides 😀", "c": "the of", "d": "queen of the ant nest"}
+    questions = {
+        "a": "Who built the first chain?",
+        "b": "spring tides 😀",
+        "c": "the of",
+        "d": "queen of the ant nest",
+    }
     searcher = Searcher(index_state(index), settings, 2)
     found = searcher.search(questions, 20)
     assert searcher.documents == 280 and found.keys() == questions.keys()
@@ -177,7 +198,13 @@ def test_models_differ(index: Path) -> None:
     scores = set()
     for change in changes:
         settings = replace(RetrievalSettings(index), **change)  # type: ignore[arg-type]
-        scores.add(tuple(Searcher(index_state(index), settings, 1).search({"a": "bicycle chain"}, 5)["a"][1].round(4)))
+        scores.add(
+            tuple(
+                Searcher(index_state(index), settings, 1)
+                .search({"a": "bicycle chain"}, 5)["a"][1]
+                .round(4)
+            )
+        )
     assert len(scores) == len(changes)
 
 
@@ -195,7 +222,9 @@ def test_rm3_needs_term_vectors(demo: Path, tmp_path: Path) -> None:
         check=True, capture_output=True,
     )  # fmt: skip
     settings = RetrievalSettings(tmp_path / "index")
-    assert Searcher(index_state(tmp_path / "index"), settings, 1).search({"q": "chain"}, 3)["q"][0] == ["a"]
+    assert Searcher(index_state(tmp_path / "index"), settings, 1).search({"q": "chain"}, 3)["q"][
+        0
+    ] == ["a"]
     with pytest.raises(InputError, match="the index has no term vectors, which RM3 needs"):
         Searcher(index_state(tmp_path / "index"), replace(settings, rm3=True), 1)
 
@@ -211,7 +240,9 @@ def test_a_damaged_index_is_told(index: Path, tmp_path: Path) -> None:
 
 
 @needs_pyserini
-def test_indexing_without_memory_leaves_nothing_behind(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_indexing_without_memory_leaves_nothing_behind(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     start("256m")  # the machine of this process; that of indexing is another one
     with pytest.raises(UsageError, match="^Java cannot work with a heap of 4m .*OutOfMemoryError"):
         build_index(demo / "collection.jsonl", tmp_path / "index", "4m", 1, untracked, silent)
@@ -232,7 +263,9 @@ def test_indexing_without_memory_leaves_nothing_behind(demo: Path, tmp_path: Pat
          "Lucene cannot read this index .java.io.EOFException: read past EOF.; create it again$"),
     ],
 )  # fmt: skip
-def test_a_thread_that_dies_is_told(index: Path, capfd: pytest.CaptureFixture[str], said: str, message: str) -> None:
+def test_a_thread_that_dies_is_told(
+    index: Path, capfd: pytest.CaptureFixture[str], said: str, message: str
+) -> None:
     """Anserini goes on without its answer, and Java tells only its error stream."""
     from pyserini.pyclass import JHashMap, autoclass
 
@@ -252,4 +285,9 @@ def test_nothing_is_loaded_by_importing() -> None:
         "import sys, robustcs.retrieval.store, robustcs.project.retrieved, robustcs.retrieval.rewriting\n"
         "print([name for name in ('pyserini', 'jnius', 'torch', 'transformers', 'pandas') if name in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )

@@ -31,7 +31,9 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("module", "package"), [("pyserini", "pyserini"), ("jnius", "pyjnius")])
-def test_no_pyserini(monkeypatch: pytest.MonkeyPatch, bare: None, module: str, package: str) -> None:
+def test_no_pyserini(
+    monkeypatch: pytest.MonkeyPatch, bare: None, module: str, package: str
+) -> None:
     monkeypatch.setattr(java, "find_spec", lambda name: None if name == module else object())
     with pytest.raises(NotInstalledError) as error:
         java.start("1g")
@@ -61,7 +63,9 @@ def test_wrong_java_home(monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: 
 
 @needs_pyserini
 @pytest.mark.parametrize(("version", "number"), [("1.8.0_392", 8), ("10.0.2", 10)])
-def test_java_too_old(monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: Path, version: str, number: int) -> None:
+def test_java_too_old(
+    monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: Path, version: str, number: int
+) -> None:
     (tmp_path / "lib" / "server").mkdir(parents=True)
     (tmp_path / "lib" / "server" / "libjvm.so").touch()
     (tmp_path / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
@@ -94,17 +98,24 @@ def test_heap_too_small(bare: None) -> None:
 
 
 @needs_pyserini
-def test_a_wrong_option_does_not_end_this_process(monkeypatch: pytest.MonkeyPatch, bare: None) -> None:
+def test_a_wrong_option_does_not_end_this_process(
+    monkeypatch: pytest.MonkeyPatch, bare: None
+) -> None:
     monkeypatch.setenv("JDK_JAVA_OPTIONS", "")
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:NoSuchOption")
-    with pytest.raises(UsageError, match="^Java does not start: .*; check JAVA_HOME and JAVA_TOOL_OPTIONS$"):
+    with pytest.raises(
+        UsageError, match="^Java does not start: .*; check JAVA_HOME and JAVA_TOOL_OPTIONS$"
+    ):
         java.start("256m")
 
 
 @pytest.mark.parametrize(
     ("said", "slug"),
     [
-        ("Error occurred during initialization of VM\nCould not reserve enough space for 99999 object heap", "bad-heap"),
+        (
+            "Error occurred during initialization of VM\nCould not reserve enough space for 99999 object heap",
+            "bad-heap",
+        ),
         ("java.lang.OutOfMemoryError: Java heap space", "bad-heap"),
         ("java.lang.module.FindException: Module jdk.incubator.vector not found", "no-java-module"),
         ("", "no-java-start"),

@@ -25,7 +25,11 @@ DOCUMENTS = {
 
 def written(folder: Path, documents: dict[str, str]) -> Path:
     path = folder / "documents.jsonl"
-    path.write_text("".join(json.dumps({"docid": name, "body": text}) + "\n" for name, text in documents.items()))
+    path.write_text(
+        "".join(
+            json.dumps({"docid": name, "body": text}) + "\n" for name, text in documents.items()
+        )
+    )
     return path
 
 
@@ -51,11 +55,21 @@ def test_words_and_sentences_by_rules() -> None:
 
 def test_every_word_of_a_document_is_in_one_passage(tmp_path: Path) -> None:
     target = tmp_path / "made" / "passages.jsonl"
-    assert segment_collection(written(tmp_path, DOCUMENTS), target, 5, by_rules, untracked) == (2, 5)
+    assert segment_collection(written(tmp_path, DOCUMENTS), target, 5, by_rules, untracked) == (
+        2,
+        5,
+    )
     found = passages(target)
     assert list(found) == ["D1-1", "D1-2", "D-1-1", "D-1-2", "D-1-3"]
-    assert [found["D1-1"], found["D1-2"]] == ["One two three. Four five!", "Six seven eight nine. Ten"]
-    assert (found["D-1-1"], found["D-1-2"][-9:], found["D-1-3"]) == ("Honey keeps.\n\nWhy?", "word end.", "No.")
+    assert [found["D1-1"], found["D1-2"]] == [
+        "One two three. Four five!",
+        "Six seven eight nine. Ten",
+    ]
+    assert (found["D-1-1"], found["D-1-2"][-9:], found["D-1-3"]) == (
+        "Honey keeps.\n\nWhy?",
+        "word end.",
+        "No.",
+    )
     for name, text in DOCUMENTS.items():
         own = [passage for key, passage in found.items() if key.rpartition("-")[0] == name]
         assert " ".join(own).split() == text.split()
@@ -93,19 +107,33 @@ def test_cast_2020_passages_as_documents(shared_data: Path, tmp_path: Path) -> N
 # ---------------------------------------------------------------- the command
 
 
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     written(tmp_path, DOCUMENTS)
-    assert run(["retrieve", "--segment", "5", "--collection", "documents.jsonl", "--folder", "made"]) == 0
-    assert "wrote made/documents-5.jsonl: 5 passages of 2 documents; use it with --collection" in capfd.readouterr().err
+    assert (
+        run(["retrieve", "--segment", "5", "--collection", "documents.jsonl", "--folder", "made"])
+        == 0
+    )
+    assert (
+        "wrote made/documents-5.jsonl: 5 passages of 2 documents; use it with --collection"
+        in capfd.readouterr().err
+    )
     assert len(passages(tmp_path / "made" / "documents-5.jsonl")) == 5
-    assert run(["retrieve", "--segment", "5", "--collection", "documents.jsonl", "--folder", "made"]) == 2
+    assert (
+        run(["retrieve", "--segment", "5", "--collection", "documents.jsonl", "--folder", "made"])
+        == 2
+    )
     assert run(["retrieve", "--segment", "5"]) == 2
     assert "add --collection FILE" in capfd.readouterr().err
     assert run(["retrieve", "--set", "spacy=en_core_web_sm"]) == 2
     assert "--set spacy has no effect without --segment; add --segment" in capfd.readouterr().err
     assert run(["retrieve", "--segment", "5", "--dry-run"]) == 2
-    assert "--explain or --dry-run cannot be combined; use one of them per call" in capfd.readouterr().err
+    assert (
+        "--explain or --dry-run cannot be combined; use one of them per call"
+        in capfd.readouterr().err
+    )
 
 
 # ---------------------------------------------------------------- spaCy, which need not be installed
@@ -126,7 +154,9 @@ class Pipeline(SimpleNamespace):
         class Sentence(str):
             text_with_ws = property(str)
 
-        return SimpleNamespace(sents=[Sentence(part + ".") for part in text.split(".") if part.strip()])
+        return SimpleNamespace(
+            sents=[Sentence(part + ".") for part in text.split(".") if part.strip()]
+        )
 
 
 def fake_spacy(monkeypatch: pytest.MonkeyPatch, load: Callable[..., Any]) -> None:
@@ -135,8 +165,12 @@ def fake_spacy(monkeypatch: pytest.MonkeyPatch, load: Callable[..., Any]) -> Non
     monkeypatch.setitem(sys.modules, "spacy", module)
 
 
-@pytest.mark.parametrize(("components", "enabled"), [(("tok2vec", "senter"), "senter"), ((), "sentencizer")])
-def test_sentences_and_words_of_spacy(monkeypatch: pytest.MonkeyPatch, components: tuple[str, ...], enabled: str) -> None:
+@pytest.mark.parametrize(
+    ("components", "enabled"), [(("tok2vec", "senter"), "senter"), ((), "sentencizer")]
+)
+def test_sentences_and_words_of_spacy(
+    monkeypatch: pytest.MonkeyPatch, components: tuple[str, ...], enabled: str
+) -> None:
     pipeline = Pipeline(component_names=components)
     asked: list[str] = []
 
@@ -151,11 +185,21 @@ def test_sentences_and_words_of_spacy(monkeypatch: pytest.MonkeyPatch, component
     assert pipeline.enabled == (enabled,) and pipeline.max_length > 10**9
 
 
-def test_without_spacy_or_its_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_without_spacy_or_its_model(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
     monkeypatch.chdir(tmp_path)
     written(tmp_path, DOCUMENTS)
-    options = ["retrieve", "--segment", "250", "--collection", "documents.jsonl", "--set", "spacy=en_core_web_sm"]
+    options = [
+        "retrieve",
+        "--segment",
+        "250",
+        "--collection",
+        "documents.jsonl",
+        "--set",
+        "spacy=en_core_web_sm",
+    ]
     assert run(options) == 4
     assert "spaCy cannot be imported" in (said := capfd.readouterr().err)
     assert "install it with: pip install 'robustcs[spacy]'" in said
@@ -165,12 +209,19 @@ def test_without_spacy_or_its_model(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
     fake_spacy(monkeypatch, load)
     with pytest.raises(
-        NotInstalledError, match="no model en_core_web_sm; install it with: python -m spacy download en_core_web_sm"
+        NotInstalledError,
+        match="no model en_core_web_sm; install it with: python -m spacy download en_core_web_sm",
     ):
         by_spacy("en_core_web_sm")
 
 
 def test_the_real_spacy() -> None:
     pytest.importorskip("spacy", reason="spaCy is not installed: pip install 'robustcs[spacy]'")
-    pytest.importorskip("en_core_web_sm", reason="spaCy's model is not installed: python -m spacy download en_core_web_sm")
-    assert list(by_spacy("en_core_web_sm")("Dr. Smith went. He ran.")) == [("Dr. Smith went. ", 4), ("He ran.", 3)]
+    pytest.importorskip(
+        "en_core_web_sm",
+        reason="spaCy's model is not installed: python -m spacy download en_core_web_sm",
+    )
+    assert list(by_spacy("en_core_web_sm")("Dr. Smith went. He ran.")) == [
+        ("Dr. Smith went. ", 4),
+        ("He ran.", 3),
+    ]

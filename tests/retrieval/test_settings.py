@@ -15,7 +15,9 @@ from robustcs.retrieval.settings import RetrievalSettings, from_table, in_words
 
 
 def test_paths_are_relative_to_the_file() -> None:
-    found = from_table({"index": "i", "rewriter": "t.tsv:qr", "reranker": "m", "store": "s", "k1": 1}, Path("/p"))
+    found = from_table(
+        {"index": "i", "rewriter": "t.tsv:qr", "reranker": "m", "store": "s", "k1": 1}, Path("/p")
+    )
     assert (found.index, found.rewriter, found.reranker, found.store, found.folder) == (
         Path("/p/i"), "/p/t.tsv:qr", Path("/p/m"), Path("/p/s"), Path("/p/retrieved"),
     )  # fmt: skip
@@ -44,9 +46,15 @@ def test_wrong_values(change: dict[str, Any], message: str) -> None:
 
 
 def test_only_what_the_model_uses_is_in_the_key() -> None:
-    one, other = RetrievalSettings(Path("i"), mu=5, depth=7, heap="1g", fb_docs=3), RetrievalSettings(Path("i"))
+    one, other = (
+        RetrievalSettings(Path("i"), mu=5, depth=7, heap="1g", fb_docs=3),
+        RetrievalSettings(Path("i")),
+    )
     assert one.parameters() == other.parameters()
-    assert RetrievalSettings(Path("i"), rm3=True, fb_docs=3).parameters() != RetrievalSettings(Path("i"), rm3=True).parameters()
+    assert (
+        RetrievalSettings(Path("i"), rm3=True, fb_docs=3).parameters()
+        != RetrievalSettings(Path("i"), rm3=True).parameters()
+    )
     assert in_words(RetrievalSettings(Path("i"), model="ql", rm3=True).parameters()) == (
         "query likelihood mu=1000 + RM3 (10 terms, 10 passages, weight 0.5)"
     )
@@ -65,10 +73,16 @@ def test_a_heap_of_thousands_of_digits() -> None:
 
 
 def test_ir_metadata_says_how_a_run_was_made(tmp_path: Path) -> None:
-    settings = RetrievalSettings(Path("i"), k1=0.8, depth=10, reranker=Path("models/mono"), ir_metadata=True)
+    settings = RetrievalSettings(
+        Path("i"), k1=0.8, depth=10, reranker=Path("models/mono"), ir_metadata=True
+    )
     text = settings.metadata("robustcs", "pyserini 0.22.1")
     lines = text.splitlines()
-    assert lines[0] == "# ir_metadata.start" and lines[-1] == "# ir_metadata.end" and "#       - pyserini==0.22.1" in lines
+    assert (
+        lines[0] == "# ir_metadata.start"
+        and lines[-1] == "# ir_metadata.end"
+        and "#       - pyserini==0.22.1" in lines
+    )
     stages = [json.loads(line.partition("- ")[2]) for line in lines if line.startswith("#     - ")]
     assert [(stage["name"], stage["depth"]) for stage in stages] == [("bm25", 10), ("mono", 100)]
     assert stages[0]["k1"] == 0.8 and stages[1]["reranks"] == "bm25"

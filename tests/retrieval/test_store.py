@@ -56,7 +56,9 @@ def test_a_deeper_request_misses_and_a_shallower_one_is_cut(tmp_path: Path) -> N
 def test_everything_that_decides_a_ranking_is_in_its_key(tmp_path: Path, other: Ranker) -> None:
     store = RankingStore(tmp_path / "store.sqlite")
     store.put(RANKER, {"q": ranking(3)}, 100)
-    assert store.known(other, ["q"], 1) == set() and store.known(replace(RANKER, path="/moved"), ["q"], 1) == {"q"}
+    assert store.known(other, ["q"], 1) == set() and store.known(
+        replace(RANKER, path="/moved"), ["q"], 1
+    ) == {"q"}
     assert store.others("q") == [({"form": 2, "index": "/index", "checksum": "abc", "software": "pyserini 0.22.1",
                                    "parameters": BM25}, 100)]  # fmt: skip
 
@@ -95,7 +97,10 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
 
 
 def test_size_and_prune(tmp_path: Path) -> None:
-    store, other = RankingStore(tmp_path / "store.sqlite"), Ranker("/other", "x", BM25, "pyserini 0.22.1")
+    store, other = (
+        RankingStore(tmp_path / "store.sqlite"),
+        Ranker("/other", "x", BM25, "pyserini 0.22.1"),
+    )
     store.put(RANKER, {"q": ranking(3), "r": ranking(900)}, 1000)
     store.put(other, {"q": ranking(4)}, 1000)
     assert [(key, questions, passages) for key, _, questions, passages, _ in store.rankers()] == [
@@ -109,7 +114,11 @@ def test_size_and_prune(tmp_path: Path) -> None:
 def test_looking_makes_nothing(tmp_path: Path) -> None:
     store = RankingStore(tmp_path / "new" / "rankings.sqlite")
     key = digest("what is it")
-    assert store.known(RANKER, [key], 10) == set() and store.get(RANKER, [key], 10) == {} and store.others(key) == []
+    assert (
+        store.known(RANKER, [key], 10) == set()
+        and store.get(RANKER, [key], 10) == {}
+        and store.others(key) == []
+    )
     assert store.rankers() == [] and store.prune(["gone"]) == 0
     assert not any(tmp_path.iterdir())
 
@@ -127,7 +136,10 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
 
 def test_a_ranking_that_the_store_loses_is_told(tmp_path: Path) -> None:
     retrieval = Retrieval.__new__(Retrieval)  # without an index, which needs Java
-    retrieval.store, retrieval.settings = RankingStore(tmp_path / "s"), RetrievalSettings(tmp_path, depth=3)
+    retrieval.store, retrieval.settings = (
+        RankingStore(tmp_path / "s"),
+        RetrievalSettings(tmp_path, depth=3),
+    )
     retrieval.__dict__ |= {"ranker": RANKER, "by_digest": {"q": "what", "lost": "and"}}
     retrieval.store.put(RANKER, {"q": ranking(3)}, 3)
     with pytest.raises(InputError, match="s: the store has lost 1 ranking; delete the file"):

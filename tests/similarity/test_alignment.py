@@ -34,7 +34,11 @@ def test_spans_outside_the_sentence_are_gone_and_those_across_its_ends_are_cut()
     assert found.cut([(0, 3), (2, 7), (8, 18), (14, 18)]) == ((0, 3), (4, 9))
 
 
-@given(st.text("ab –é'", min_size=1, max_size=12), st.text("ab –é'", max_size=12), st.text("ab –é'", max_size=12))
+@given(
+    st.text("ab –é'", min_size=1, max_size=12),
+    st.text("ab –é'", max_size=12),
+    st.text("ab –é'", max_size=12),
+)
 def test_whatever_loses_its_marks_is_found_again(sentence: str, before: str, after: str) -> None:
     passage = before + sentence + after
     lost = "".join(one for one in sentence if one.isascii() and one not in "'–")

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from robustcs.inputs.texts import read_texts
 from robustcs.similarity.rouge_bleu import bleu, bleu_counts, self_bleu_counts
 
-WORDS = st.sampled_from(["What", "is", "the", "cancer", "cancer?", "don't", "U.S.", "3.5%", "a-b", "&quot;", "Tió"])
+WORDS = st.sampled_from(
+    ["What", "is", "the", "cancer", "cancer?", "don't", "U.S.", "3.5%", "a-b", "&quot;", "Tió"]
+)
 SENTENCE = st.one_of(st.lists(WORDS, min_size=1, max_size=8).map(" ".join), st.text(max_size=20))
 
 
@@ -24,7 +26,9 @@ def test_equal_to_sacrebleu(rows: list[tuple[str, str, str]]) -> None:
     single = sacrebleu.corpus_bleu(sentences, [first], smooth_method="none").score
     two = sacrebleu.corpus_bleu(sentences, [first, second], smooth_method="none").score
     assert bleu(bleu_counts(sentences, [[one] for one in first])) == pytest.approx(single, abs=1e-9)
-    assert bleu(bleu_counts(sentences, list(zip(first, second, strict=True)))) == pytest.approx(two, abs=1e-9)
+    assert bleu(bleu_counts(sentences, list(zip(first, second, strict=True)))) == pytest.approx(
+        two, abs=1e-9
+    )
 
 
 def test_cast_2020_manual_against_raw_turns(shared_data: Path) -> None:
@@ -32,7 +36,12 @@ def test_cast_2020_manual_against_raw_turns(shared_data: Path) -> None:
     raw = read_texts(topics, "original", "raw_utterance")
     manual = read_texts(topics, "human", "manual_rewritten_utterance")
     assert len(raw) == 216
-    assert round(bleu(bleu_counts([manual[turn] for turn in raw], [[text] for text in raw.values()])), 2) == 44.72
+    assert (
+        round(
+            bleu(bleu_counts([manual[turn] for turn in raw], [[text] for text in raw.values()])), 2
+        )
+        == 44.72
+    )
 
 
 def test_self_bleu_takes_the_other_texts_of_a_group() -> None:

@@ -26,22 +26,35 @@ from robustcs.similarity.texts import words
         ("gears", "gears gears", ("gears",), ()),
     ],
 )
-def test_words_that_differ(qr: str, human: str, missing: tuple[str, ...], added: tuple[str, ...]) -> None:
+def test_words_that_differ(
+    qr: str, human: str, missing: tuple[str, ...], added: tuple[str, ...]
+) -> None:
     found = text_difference(qr, human)
     assert (found.missing, found.added) == (missing, added)
     assert (found.types[0] in ("word order", "wording only")) == (not missing and not added)
 
 
-QUESTION = st.lists(st.sampled_from(["What", "is", "the", "satellite", "satellites", "Crust", "crust's", "?"]), max_size=6)
+QUESTION = st.lists(
+    st.sampled_from(["What", "is", "the", "satellite", "satellites", "Crust", "crust's", "?"]),
+    max_size=6,
+)
 
 
 @settings(deadline=None)
 @given(QUESTION, QUESTION)
 def test_every_pair_has_a_type_and_swapping_swaps(first: list[str], second: list[str]) -> None:
-    one, other = text_difference(" ".join(first), " ".join(second)), text_difference(" ".join(second), " ".join(first))
+    one, other = (
+        text_difference(" ".join(first), " ".join(second)),
+        text_difference(" ".join(second), " ".join(first)),
+    )
     assert one.types and set(one.types) <= set(ERROR_TYPES)
     assert sorted(one.missing) == sorted(other.added) and sorted(one.added) == sorted(other.missing)
-    assert len(one.types) == 1 or not {"identical", "case or punctuation", "word order", "wording only"} & set(one.types)
+    assert len(one.types) == 1 or not {
+        "identical",
+        "case or punctuation",
+        "word order",
+        "wording only",
+    } & set(one.types)
 
 
 def test_function_words_are_written_as_words_are() -> None:
@@ -56,11 +69,23 @@ def test_function_words_are_written_as_words_are() -> None:
         ("How did it begin?", "How did snowboarding begin?", ("pronoun left", "words dropped")),
         ("What are the EU rules?", "What are the GMO rules in the EU?", ("name lost",)),
         ("What are the gmo rules?", "What are the GMO rules?", ("case or punctuation",)),
-        ("How can I run a Lamborghini truck?", "How can I run a successful truck?", ("words dropped", "name added")),
-        ("What types of indoor toilets are there?", "What types of toilets are there?", ("words added",)),
+        (
+            "How can I run a Lamborghini truck?",
+            "How can I run a successful truck?",
+            ("words dropped", "name added"),
+        ),
+        (
+            "What types of indoor toilets are there?",
+            "What types of toilets are there?",
+            ("words added",),
+        ),
         ("Is honey good?", "honey is good?", ("word order",)),
         ("What are bees' habitats?", "What are the habitats of bees?", ("wording only",)),
-        ("Why did they allow it?", "Why did they allow live recordings?", ("pronoun left", "words dropped")),
+        (
+            "Why did they allow it?",
+            "Why did they allow live recordings?",
+            ("pronoun left", "words dropped"),
+        ),
     ],
 )
 def test_types(qr: str, human: str, types: tuple[str, ...]) -> None:
@@ -71,7 +96,12 @@ def test_real_rewrites_have_each_a_type(shared_data: Path) -> None:
     file = shared_data / "cast2019" / "runs" / "rewrites_cv.jsonl"
     qr, human = read_texts(file, "qr"), read_texts(file, "human")
     found = [text_difference(qr[turn], human[turn]).types for turn in qr if turn in human]
-    assert all(types and list(types) == [kind for kind in ERROR_TYPES if kind in types] for types in found)
+    assert all(
+        types and list(types) == [kind for kind in ERROR_TYPES if kind in types] for types in found
+    )
     counts = Counter(kind for types in found for kind in types)
     identical = sum(qr[turn].strip() == human[turn].strip() for turn in qr if turn in human)
-    assert counts["identical"] == identical == 175 and counts["words dropped"] > counts["words added"] > 50
+    assert (
+        counts["identical"] == identical == 175
+        and counts["words dropped"] > counts["words added"] > 50
+    )

@@ -31,7 +31,9 @@ from robustcs.similarity.encoders import (
 
 @pytest.fixture(scope="module")
 def tensorflow() -> Any:
-    return pytest.importorskip("tensorflow", reason="TensorFlow is not installed: pip install 'robustcs[use]'")
+    return pytest.importorskip(
+        "tensorflow", reason="TensorFlow is not installed: pip install 'robustcs[use]'"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,8 @@ def models(tensorflow: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     save("no texts", lambda numbers: numbers, [tf.TensorSpec([None], tf.float32)])
     tf.saved_model.save(tf.Module(), str(folder / "neither"))
     named = tf.function(
-        lambda text: {"outputs": vectors(text)}, input_signature=[tf.TensorSpec([None], tf.string, name="text")]
+        lambda text: {"outputs": vectors(text)},
+        input_signature=[tf.TensorSpec([None], tf.string, name="text")],
     )
     tf.saved_model.save(tf.Module(), str(folder / "signature"), signatures=named)
     return {path.name: path for path in folder.iterdir()}
@@ -72,7 +75,9 @@ def models(tensorflow: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 @pytest.mark.parametrize("form", ["callable", "outputs", "default", "signature"])
 def test_every_form_of_use(models: dict[str, Path], form: str) -> None:
     encoder = load_use(str(models[form]))
-    vectors = encoder.encode(["What is throat cancer?", "Is it treatable?", "What is throat cancer?"])
+    vectors = encoder.encode(
+        ["What is throat cancer?", "Is it treatable?", "What is throat cancer?"]
+    )
     assert vectors.shape == (3, 512)
     assert vectors.dtype == np.float32
     assert np.array_equal(vectors[0], vectors[2])
@@ -83,7 +88,10 @@ def test_every_form_of_use(models: dict[str, Path], form: str) -> None:
 @pytest.mark.parametrize(
     ("form", "found"),
     [
-        ("one vector", r"the model returns float32 of shape \[512\] for 2 texts, not one vector per text \(\[2, 512\]"),
+        (
+            "one vector",
+            r"the model returns float32 of shape \[512\] for 2 texts, not one vector per text \(\[2, 512\]",
+        ),
         ("integers", r"the model returns int32 of shape \[2, 512\] for 2 texts"),
         ("no texts", "the model does not accept texts"),
         ("many outputs", "the model returns a, b, but no outputs or default"),
@@ -93,11 +101,15 @@ def test_every_form_of_use(models: dict[str, Path], form: str) -> None:
 def test_models_that_are_no_encoders(models: dict[str, Path], form: str, found: str) -> None:
     with pytest.raises(InputError, match=found) as error:
         load_use(str(models[form])).encode(["a", "b"])
-    assert str(error.value).endswith("; name a sentence encoder, such as the Universal Sentence Encoder")
+    assert str(error.value).endswith(
+        "; name a sentence encoder, such as the Universal Sentence Encoder"
+    )
 
 
 def test_a_model_that_cannot_be_called(models: dict[str, Path]) -> None:
-    with pytest.raises(InputError, match="the model is not callable and has no signature serving_default"):
+    with pytest.raises(
+        InputError, match="the model is not callable and has no signature serving_default"
+    ):
         load_use(str(models["neither"]))
 
 
@@ -107,10 +119,17 @@ def test_a_damaged_model(tensorflow: Any, tmp_path: Path) -> None:
         load_use(str(tmp_path))
 
 
-def test_a_handle_that_cannot_be_reached(tensorflow: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("tensorflow_hub", reason="tensorflow-hub is not installed: pip install 'robustcs[use]'")
+def test_a_handle_that_cannot_be_reached(
+    tensorflow: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(
+        "tensorflow_hub", reason="tensorflow-hub is not installed: pip install 'robustcs[use]'"
+    )
     monkeypatch.setenv("TFHUB_CACHE_DIR", str(tmp_path))
-    with pytest.raises(UsageError, match="https://localhost:1/use/4: the model cannot be downloaded .*; check the handle"):
+    with pytest.raises(
+        UsageError,
+        match="https://localhost:1/use/4: the model cannot be downloaded .*; check the handle",
+    ):
         load_use("https://localhost:1/use/4")
 
 
@@ -120,7 +139,9 @@ def test_a_handle_in_the_cache_is_not_downloaded(
     import hashlib
     import shutil
 
-    pytest.importorskip("tensorflow_hub", reason="tensorflow-hub is not installed: pip install 'robustcs[use]'")
+    pytest.importorskip(
+        "tensorflow_hub", reason="tensorflow-hub is not installed: pip install 'robustcs[use]'"
+    )
     handle = "https://localhost:1/use/4"
     shutil.copytree(models["callable"], tmp_path / hashlib.sha1(handle.encode()).hexdigest())
     monkeypatch.setenv("TFHUB_CACHE_DIR", str(tmp_path))
@@ -135,9 +156,13 @@ def test_a_handle_in_the_cache_is_not_downloaded(
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_sentence_transformers_folder(tmp_path: Path) -> None:
-    missing = "sentence-transformers is not installed: pip install 'robustcs[sentence-transformers]'"
+    missing = (
+        "sentence-transformers is not installed: pip install 'robustcs[sentence-transformers]'"
+    )
     package = pytest.importorskip("sentence_transformers", reason=missing)
-    words = import_module("sentence_transformers.models").BoW(vocab=["cancer", "throat", "treatable"])
+    words = import_module("sentence_transformers.models").BoW(
+        vocab=["cancer", "throat", "treatable"]
+    )
     package.SentenceTransformer(modules=[words], device="cpu").save(str(tmp_path / "model"))
     encoder = load_sentence_transformer(str(tmp_path / "model"))
     assert encoder.name == "sentence_transformer"
@@ -160,7 +185,9 @@ def test_a_sentence_transformers_folder(tmp_path: Path) -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_missing_package(load: Any, file: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package(
+    load: Any, file: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / file).write_text("")
     _hide(monkeypatch, "tensorflow", "sentence_transformers")
     with pytest.raises(NotInstalledError) as error:
@@ -170,7 +197,10 @@ def test_a_missing_package(load: Any, file: str, message: str, tmp_path: Path, m
 
 def test_a_handle_needs_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     _hide(monkeypatch, "tensorflow_hub")
-    with pytest.raises(NotInstalledError, match=r"tensorflow-hub cannot be imported .* pip install 'robustcs\[use\]'"):
+    with pytest.raises(
+        NotInstalledError,
+        match=r"tensorflow-hub cannot be imported .* pip install 'robustcs\[use\]'",
+    ):
         load_use("https://localhost:1/use/4")
 
 
@@ -189,16 +219,27 @@ def _hide(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
 
 
 def test_folders_that_hold_no_model(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"nowhere: not a folder and not a TensorFlow Hub handle; name a SavedModel folder"):
+    with pytest.raises(
+        UsageError,
+        match=r"nowhere: not a folder and not a TensorFlow Hub handle; name a SavedModel folder",
+    ):
         load_use("nowhere")
-    with pytest.raises(InputError, match=r"not a TensorFlow SavedModel: the folder has no saved_model\.pb"):
+    with pytest.raises(
+        InputError, match=r"not a TensorFlow SavedModel: the folder has no saved_model\.pb"
+    ):
         load_use(str(tmp_path))
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="this is a file; name the folder that contains saved_model.pb"):
+    with pytest.raises(
+        InputError, match="this is a file; name the folder that contains saved_model.pb"
+    ):
         load_use(str(tmp_path / "file"))
-    with pytest.raises(InputError, match="no such folder; name the folder of a sentence-transformers model"):
+    with pytest.raises(
+        InputError, match="no such folder; name the folder of a sentence-transformers model"
+    ):
         load_sentence_transformer(str(tmp_path / "nowhere"))
-    with pytest.raises(InputError, match=r"not a sentence-transformers model: the folder has no modules\.json"):
+    with pytest.raises(
+        InputError, match=r"not a sentence-transformers model: the folder has no modules\.json"
+    ):
         load_sentence_transformer(str(tmp_path))
 
 
@@ -212,7 +253,16 @@ def test_a_fingerprint_is_of_names_and_contents(tmp_path: Path) -> None:
 
     one = folder("one", {"a": "x", "sub/b": "y"})
     assert one == folder("two", {"sub/b": "y", "a": "x"})
-    assert len({one, folder("three", {"a": "x", "sub/c": "y"}), folder("four", {"a": "y", "sub/b": "x"})}) == 3
+    assert (
+        len(
+            {
+                one,
+                folder("three", {"a": "x", "sub/c": "y"}),
+                folder("four", {"a": "y", "sub/b": "x"}),
+            }
+        )
+        == 3
+    )
 
 
 def test_nothing_is_encoded_twice(tmp_path: Path) -> None:
@@ -250,14 +300,19 @@ def test_cosine() -> None:
 def test_columns_in_the_order_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path))
     encoder = Encoder("use", "m", "f", lambda texts: np.array([[len(text), 1.0] for text in texts]))
-    found = question_similarities(["a", "bb"], ["a", "b"], ["use", "rouge1_f"], [encoder], True, lambda items, *_: items)
+    found = question_similarities(
+        ["a", "bb"], ["a", "b"], ["use", "rouge1_f"], [encoder], True, lambda items, *_: items
+    )
     assert list(found) == ["use", "rouge1_f"]
     assert found["use"] == pytest.approx([1.0, 3 / np.sqrt(10)])
     assert found["rouge1_f"].tolist() == [1.0, 0.0]
 
 
 def test_wrong_names() -> None:
-    with pytest.raises(UsageError, match=r"no similarity of questions is named .rouge.; choose one of rouge1_.*, use"):
+    with pytest.raises(
+        UsageError,
+        match=r"no similarity of questions is named .rouge.; choose one of rouge1_.*, use",
+    ):
         check_similarities(["rouge1_f", "rouge"], [])
     with pytest.raises(UsageError, match="use requires a model; name it with --use MODEL"):
         check_similarities(["use"], ["sentence_transformer"])

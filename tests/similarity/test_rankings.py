@@ -14,7 +14,14 @@ from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.similarity.rankings import equal_rankings, jaccard, overlap, pair_rankings, ranking_depth, rbo
+from robustcs.similarity.rankings import (
+    equal_rankings,
+    jaccard,
+    overlap,
+    pair_rankings,
+    ranking_depth,
+    rbo,
+)
 from robustcs.statistics.ranks import rbo as rbo_of_complete_rankings
 
 Lists = dict[str, list[tuple[str, float]]]
@@ -65,13 +72,21 @@ DOCS = st.lists(
 
 
 @settings(deadline=None, max_examples=80)
-@given(st.lists(st.tuples(DOCS, DOCS), min_size=1, max_size=3), st.integers(1, 12), st.sampled_from([0.5, 0.9, 0.98]))
-def test_equal_to_the_definitions(tmp_path_factory: pytest.TempPathFactory, turns: list, k: int, p: float) -> None:
+@given(
+    st.lists(st.tuples(DOCS, DOCS), min_size=1, max_size=3),
+    st.integers(1, 12),
+    st.sampled_from([0.5, 0.9, 0.98]),
+)
+def test_equal_to_the_definitions(
+    tmp_path_factory: pytest.TempPathFactory, turns: list, k: int, p: float
+) -> None:
     folder = tmp_path_factory.mktemp("runs")
     qr = ranking(folder, {f"1_{n}": docs for n, (docs, _) in enumerate(turns)})
     human = ranking(folder, {f"1_{n}": docs for n, (_, docs) in enumerate(turns)})
     pair = pair_rankings(qr, human)
-    depth = min(max(len(ordered(both[side])) for both in turns) for side in (0, 1))  # of the shallower run
+    depth = min(
+        max(len(ordered(both[side])) for both in turns) for side in (0, 1)
+    )  # of the shallower run
     for row, (ours, theirs) in enumerate(turns):
         first, second = ({doc for doc, _ in ordered(docs)[:k]} for docs in (ours, theirs))
         assert overlap(pair, k)[row] == len(first & second) / len(second)
@@ -83,8 +98,13 @@ def test_equal_to_the_definitions(tmp_path_factory: pytest.TempPathFactory, turn
 
 
 def test_turns_are_joined_by_id_and_lacking_ones_score_zero(tmp_path: Path) -> None:
-    qr = ranking(tmp_path, {"2_1": [("c", 2), ("d", 1)], "1_1": [("a", 2), ("b", 1)], "9_9": [("a", 1)]})
-    human = ranking(tmp_path, {"1_1": [("a", 2), ("b", 1)], "1_2": [("a", 1)], "2_1": [("d", 3), ("c", 2), ("e", 1)]})
+    qr = ranking(
+        tmp_path, {"2_1": [("c", 2), ("d", 1)], "1_1": [("a", 2), ("b", 1)], "9_9": [("a", 1)]}
+    )
+    human = ranking(
+        tmp_path,
+        {"1_1": [("a", 2), ("b", 1)], "1_2": [("a", 1)], "2_1": [("d", 3), ("c", 2), ("e", 1)]},
+    )
     pair = pair_rankings(qr, human)
     assert pair.turns == ("1_1", "1_2", "2_1")
     assert equal_rankings(pair).tolist() == [True, False, False]
@@ -96,19 +116,31 @@ def test_turns_are_joined_by_id_and_lacking_ones_score_zero(tmp_path: Path) -> N
 
 @given(st.permutations(range(6)))
 @settings(deadline=None, max_examples=30)
-def test_rbo_equals_that_of_complete_rankings(tmp_path_factory: pytest.TempPathFactory, order: list[int]) -> None:
+def test_rbo_equals_that_of_complete_rankings(
+    tmp_path_factory: pytest.TempPathFactory, order: list[int]
+) -> None:
     scores = np.array([3.0, 2.0, 2.0, 1.0, 0.5, 0.1])
     other = scores[order]
-    lists = [{"1_1": [(f"d{n}", score) for n, score in enumerate(some)]} for some in (scores, other)]
+    lists = [
+        {"1_1": [(f"d{n}", score) for n, score in enumerate(some)]} for some in (scores, other)
+    ]
     folder = tmp_path_factory.mktemp("runs")
     pair = pair_rankings(ranking(folder, lists[0]), ranking(folder, lists[1]))
-    assert rbo(pair, 0.9)[0] == pytest.approx(float(rbo_of_complete_rankings(scores, other, 0.9)), abs=1e-12)
+    assert rbo(pair, 0.9)[0] == pytest.approx(
+        float(rbo_of_complete_rankings(scores, other, 0.9)), abs=1e-12
+    )
 
 
-def test_documents_whose_keys_collide_are_all_matched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lists = {turn: [(f"d{number}", float(-number)) for number in range(40)] for turn in ("1_1", "1_2")}
+def test_documents_whose_keys_collide_are_all_matched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = {
+        turn: [(f"d{number}", float(-number)) for number in range(40)] for turn in ("1_1", "1_2")
+    }
     one = ranking(tmp_path, lists)
-    two = ranking(tmp_path, {turn: [(doc, -score) for doc, score in docs] for turn, docs in lists.items()})
+    two = ranking(
+        tmp_path, {turn: [(doc, -score) for doc, score in docs] for turn, docs in lists.items()}
+    )
     expected = pair_rankings(one, two)
     true_hashes = Ids.hashes
     monkeypatch.setattr(Ids, "hashes", lambda ids: true_hashes(ids) & np.uint64(7))

@@ -15,7 +15,21 @@ from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import read_texts
 from robustcs.similarity.rouge_bleu import KINDS, MOST_TOKENS, PARTS, rouge, rouge_names, stem
 
-WORDS = st.sampled_from(["What", "is", "the", "treatment", "treatments", "treated", "cancer", "CANCER", "42", "Tió", "x-ray"])
+WORDS = st.sampled_from(
+    [
+        "What",
+        "is",
+        "the",
+        "treatment",
+        "treatments",
+        "treated",
+        "cancer",
+        "CANCER",
+        "42",
+        "Tió",
+        "x-ray",
+    ]
+)
 QUESTION = st.one_of(st.lists(WORDS, max_size=9).map(" ".join), st.text(max_size=30))
 
 
@@ -30,7 +44,9 @@ def test_equal_to_rouge_score(pairs: list[tuple[str, str]], stem: bool) -> None:
         theirs = scorer.score(human, qr)
         for kind in KINDS:
             for part, name in zip(PARTS, ("precision", "recall", "fmeasure"), strict=True):
-                assert ours[f"{kind}_{part}"][row] == pytest.approx(getattr(theirs[kind], name), abs=1e-12)
+                assert ours[f"{kind}_{part}"][row] == pytest.approx(
+                    getattr(theirs[kind], name), abs=1e-12
+                )
 
 
 def test_precision_is_of_the_rewrite() -> None:
@@ -40,7 +56,11 @@ def test_precision_is_of_the_rewrite() -> None:
 
 @pytest.mark.parametrize(
     ("column", "turns", "pearson"),
-    [("rouge1_f", 479, 0.7506224569), ("rouge1_recall", 479, 0.7565), ("rouge1_recall", 173, 0.760)],
+    [
+        ("rouge1_f", 479, 0.7506224569),
+        ("rouge1_recall", 479, 0.7565),
+        ("rouge1_recall", 173, 0.760),
+    ],
 )
 def test_published_correlations(shared_data: Path, column: str, turns: int, pearson: float) -> None:
     folder = shared_data / "cast2019" / "qrqa"

@@ -24,7 +24,11 @@ def tagger_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of NLTK's data with a small model of the tagger."""
     folder = tmp_path / "nltk_data" / "taggers" / "averaged_perceptron_tagger_eng"
     folder.mkdir(parents=True)
-    for name, content in (("weights", {}), ("tagdict", TAGS), ("classes", sorted({"VB", *TAGS.values()} - {"WRB", "WP"}))):
+    for name, content in (
+        ("weights", {}),
+        ("tagdict", TAGS),
+        ("classes", sorted({"VB", *TAGS.values()} - {"WRB", "WP"})),
+    ):
         (folder / f"averaged_perceptron_tagger_eng.{name}.json").write_text(json.dumps(content))
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "nltk_data")])
     return folder
@@ -41,13 +45,23 @@ def test_nouns_by_the_tagger() -> None:
     assert without("") == ""
 
 
-def test_without_the_taggers_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_without_the_taggers_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     with pytest.raises(NotInstalledError):
         tagged_nouns()
     monkeypatch.chdir(tmp_path)
     Path("raw.tsv").write_text("1_1\tWhy doesn't honey spoil?\n")
-    options = ["paraphrase", "--rewrites", "original=raw.tsv", "--with", "cat", "--context-remover", "nltk"]
+    options = [
+        "paraphrase",
+        "--rewrites",
+        "original=raw.tsv",
+        "--with",
+        "cat",
+        "--context-remover",
+        "nltk",
+    ]
     assert run(options) == 4
     assert capfd.readouterr().err == (
         "robustcs: NLTK's tagger has no data (averaged_perceptron_tagger_eng); install the data with: python -m nltk.downloader"
@@ -69,11 +83,20 @@ def test_the_command_takes_nouns_off_by_the_tagger(
         "    request = json.loads(line)\n"
         "    print(json.dumps({'id': request['id'], 'texts': ['Why does honey bees spoil?']}), flush=True)\n"
     )
-    rewrites = ["--rewrites", "original=raw.tsv", "--rewrites", "human=manual.tsv", "--set", "turns=manual"]
+    rewrites = [
+        "--rewrites",
+        "original=raw.tsv",
+        "--rewrites",
+        "human=manual.tsv",
+        "--set",
+        "turns=manual",
+    ]
     options = ["--with", "python3 ask.py", "--context-remover", "nltk", "--format", "json"]
     assert run(["paraphrase", *rewrites, *options]) == 0
     found = json.loads(capfd.readouterr().out)
-    assert [row["raw"] for row in found["tables"]["paraphrases"] if row["turn"] == "1_2"] == ["Why does spoil?"]
+    assert [row["raw"] for row in found["tables"]["paraphrases"] if row["turn"] == "1_2"] == [
+        "Why does spoil?"
+    ]
     bleu = {row["turns"]: row["value"] for row in found["tables"]["bleu"]}
     # without their nouns the manual turns are the raw ones
     assert bleu["nouns taken off"] == pytest.approx(100) and bleu["as they are"] < 50

@@ -47,7 +47,9 @@ def test_means_are_means_and_differences_differences() -> None:
         assert one.turns == inside.sum() == one.weight
         assert one.own.value == pytest.approx(SCORES[inside].mean())
         assert one.contrast.rest == pytest.approx(SCORES[~inside].mean())
-        assert one.contrast.difference == pytest.approx(SCORES[inside].mean() - SCORES[~inside].mean())
+        assert one.contrast.difference == pytest.approx(
+            SCORES[inside].mean() - SCORES[~inside].mean()
+        )
         assert one.contrast.low < one.contrast.difference < one.contrast.high
 
 
@@ -66,7 +68,9 @@ def test_the_standard_error_is_that_of_leaving_conversations_out() -> None:
         widths.append(first.contrast.high - first.contrast.low)
         inside = KIND.codes == 0
         without = [
-            scores[inside & (UNITS.codes != unit)].mean() - scores[~inside & (UNITS.codes != unit)].mean() for unit in range(12)
+            scores[inside & (UNITS.codes != unit)].mean()
+            - scores[~inside & (UNITS.codes != unit)].mean()
+            for unit in range(12)
         ]
         errors.append(math.sqrt(11 / 12 * np.sum((np.array(without) - np.mean(without)) ** 2)))
     assert widths[1] / widths[0] == pytest.approx(3) == errors[1] / errors[0]
@@ -78,8 +82,14 @@ def test_slices_that_are_each_others_rest_are_one_comparison() -> None:
     lower = SCORES - 0.5 * (KIND.codes == 1)
     found = one_row(lower, [KIND, DEPTH], UNITS, 0)
     p, adjusted = zip(*((one.contrast.p, one.contrast.p_corrected) for one in found), strict=True)
-    assert p[0] == p[1] and adjusted[0] == adjusted[1] and {one.contrast.comparisons for one in found} == {6}
-    assert all(one <= other for one, other in zip(p, adjusted, strict=True)) and adjusted[0] <= 0.05 < max(adjusted)
+    assert (
+        p[0] == p[1]
+        and adjusted[0] == adjusted[1]
+        and {one.contrast.comparisons for one in found} == {6}
+    )
+    assert all(one <= other for one, other in zip(p, adjusted, strict=True)) and adjusted[
+        0
+    ] <= 0.05 < max(adjusted)
     # a slicing that says the same again costs nothing; one slice alone keeps its p
     again = one_row(lower, [KIND, replace(KIND, name="again")], UNITS, 0)
     assert {one.contrast.p_corrected for one in again} == {again[0].contrast.p} == {p[0]}
@@ -96,7 +106,9 @@ def test_adjusted_p_is_step_down_max_t_over_the_same_draws() -> None:
     expected, least = np.empty(4), 0.0
     for step, place in enumerate(order):
         largest = (drawn / scale)[:, order[step:]].max(axis=1)
-        least = expected[place] = max(least, (1 + (largest >= reached[place] / scale[place]).sum()) / 100)
+        least = expected[place] = max(
+            least, (1 + (largest >= reached[place] / scale[place]).sum()) / 100
+        )
     assert estimates._stepped(drawn, reached).tolist() == pytest.approx(expected.tolist())
     # a slice whose scores vary ten times as much is treated like the others
     drawn[:, 1] /= 10
@@ -108,27 +120,42 @@ def test_no_interval_below_five_conversations() -> None:
     few = by({turn: "few" if int(turn.partition("_")[0]) < 4 else "many" for turn in TURNS})
     one = by({turn: turn.partition("_")[0] for turn in TURNS}, "conversation")
     rare, many, *alone = one_row(SCORES, [few, one], UNITS, 0)
-    assert math.isnan(rare.own.low) and rare.own.note == "no interval: only 4 conversations (at least 5 required)"
+    assert (
+        math.isnan(rare.own.low)
+        and rare.own.note == "no interval: only 4 conversations (at least 5 required)"
+    )
     assert math.isnan(rare.contrast.p) and math.isnan(rare.contrast.low)
     assert (
         not math.isnan(many.own.low)
-        and many.contrast.note == "no interval: only 4 conversations (at least 5 required) in the rest"
+        and many.contrast.note
+        == "no interval: only 4 conversations (at least 5 required) in the rest"
     )
-    assert len(alone) == 12 and all(math.isnan(slice_.own.low) and math.isnan(slice_.contrast.p) for slice_ in alone)
+    assert len(alone) == 12 and all(
+        math.isnan(slice_.own.low) and math.isnan(slice_.contrast.p) for slice_ in alone
+    )
     assert {slice_.contrast.comparisons for slice_ in alone} == {0}
-    assert all(slice_.contrast.difference == pytest.approx(slice_.own.value - slice_.contrast.rest) for slice_ in alone)
+    assert all(
+        slice_.contrast.difference == pytest.approx(slice_.own.value - slice_.contrast.rest)
+        for slice_ in alone
+    )
 
 
 def test_unknown_turns_are_neither_in_a_slice_nor_in_the_rest() -> None:
-    known = {turn: "x" if turn.endswith(("1", "2")) else "y" for turn in TURNS if not turn.endswith("5")}
+    known = {
+        turn: "x" if turn.endswith(("1", "2")) else "y" for turn in TURNS if not turn.endswith("5")
+    }
     x, y = one_row(SCORES, [by(known)], UNITS, 0)
     assert (x.turns, y.turns) == (24, 24)
-    assert x.contrast.rest == pytest.approx(y.own.value) and y.contrast.rest == pytest.approx(x.own.value)
+    assert x.contrast.rest == pytest.approx(y.own.value) and y.contrast.rest == pytest.approx(
+        x.own.value
+    )
 
 
 def test_a_single_slice_has_no_rest() -> None:
     (all_,) = one_row(SCORES, [by(dict.fromkeys(TURNS, "all"))], UNITS, 0)
-    assert math.isnan(all_.contrast.rest) and math.isnan(all_.contrast.p) and all_.contrast.note == ""
+    assert (
+        math.isnan(all_.contrast.rest) and math.isnan(all_.contrast.p) and all_.contrast.note == ""
+    )
     assert all_.own.value == pytest.approx(SCORES.mean())
 
 
@@ -137,8 +164,13 @@ def test_shares_with_weights() -> None:
     unjudged = RANDOM.binomial(retrieved.astype(int), 0.3).astype(float)
     a, b = one_row(unjudged, [KIND], UNITS, 0, shares=True, weights=retrieved)
     inside = KIND.codes == 0
-    assert a.weight == retrieved[inside].sum() and a.own.value == pytest.approx(unjudged[inside].sum() / a.weight)
-    assert b.contrast.rest == pytest.approx(a.own.value) and 0 <= a.own.low <= a.own.value <= a.own.high <= 1
+    assert a.weight == retrieved[inside].sum() and a.own.value == pytest.approx(
+        unjudged[inside].sum() / a.weight
+    )
+    assert (
+        b.contrast.rest == pytest.approx(a.own.value)
+        and 0 <= a.own.low <= a.own.value <= a.own.high <= 1
+    )
 
 
 def test_all_alike_has_no_interval() -> None:
@@ -158,9 +190,13 @@ def test_the_order_of_turns_does_not_change_what_is_estimated(seed: int, order: 
     moved = replace(KIND, codes=KIND.codes[order])
     units = units_of([TURNS[place] for place in order])
     for one, other in zip(
-        one_row(SCORES, [KIND], UNITS, seed, draws=99), one_row(SCORES[order], [moved], units, seed, draws=99), strict=True
+        one_row(SCORES, [KIND], UNITS, seed, draws=99),
+        one_row(SCORES[order], [moved], units, seed, draws=99),
+        strict=True,
     ):
-        assert one.own.value == pytest.approx(other.own.value) and one.own.low == pytest.approx(other.own.low)
+        assert one.own.value == pytest.approx(other.own.value) and one.own.low == pytest.approx(
+            other.own.low
+        )
         assert one.contrast.difference == pytest.approx(other.contrast.difference)
 
 
@@ -173,7 +209,9 @@ def test_rows_share_their_draws_and_are_what_each_is_alone(monkeypatch: pytest.M
     rows = np.stack([SCORES, SCORES**2, SCORES > 0.4])
     alone = [one_row(row, [KIND, DEPTH], UNITS, 5, draws=99) for row in rows]
     calls = []
-    monkeypatch.setattr(estimates, "rearranged", lambda *given: calls.append(given) or rearranged(*given))
+    monkeypatch.setattr(
+        estimates, "rearranged", lambda *given: calls.append(given) or rearranged(*given)
+    )
     assert repr(slices_of(rows, [KIND, DEPTH], UNITS, 5, draws=99)) == repr(alone)
     assert len(calls) == 1
     monkeypatch.setattr(estimates, "_CELLS", 1)  # one row at a time where they are long

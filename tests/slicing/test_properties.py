@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.inputs.texts import read_texts
-from robustcs.slicing.table import ellipsis, length, name_kept, names, pronoun, referring, topic_shifts
+from robustcs.slicing.table import (
+    ellipsis,
+    length,
+    name_kept,
+    names,
+    pronoun,
+    referring,
+    topic_shifts,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +53,9 @@ def test_questions_that_leave_something_out(text: str, answer: str) -> None:
 
 
 def test_lengths_are_whole() -> None:
-    assert [length("word " * words) for words in (0, 1, 5, 6, 8, 9, 40)] == ["1–5"] * 3 + ["6–8"] * 2 + ["9+"] * 2
+    assert [length("word " * words) for words in (0, 1, 5, 6, 8, 9, 40)] == ["1–5"] * 3 + [
+        "6–8"
+    ] * 2 + ["9+"] * 2
 
 
 def test_names_are_capitals_inside_a_sentence() -> None:
@@ -67,7 +77,13 @@ def test_topics_shift_by_words_in_common() -> None:
         "1_5": "Is lung disease common?",
         "alone": "What is throat cancer?",
     }
-    assert topic_shifts(texts) == {"1_1": "first", "1_2": "shifts", "1_3": "returns", "1_4": "shifts", "1_5": "stays"}
+    assert topic_shifts(texts) == {
+        "1_1": "first",
+        "1_2": "shifts",
+        "1_3": "returns",
+        "1_4": "shifts",
+        "1_5": "stays",
+    }
     # the order of the file says nothing
     assert topic_shifts(dict(reversed(texts.items()))) == topic_shifts(texts)
 
@@ -75,8 +91,16 @@ def test_topics_shift_by_words_in_common() -> None:
 @settings(max_examples=30)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_has_properties(text: str, human: str) -> None:
-    assert pronoun(text) in ("yes", "no") and ellipsis(text) in ("yes", "no") and length(text) in ("1–5", "6–8", "9+")
-    assert name_kept(human, human) in ("kept", "none") and name_kept(text, human) in ("kept", "none", "lost")
+    assert (
+        pronoun(text) in ("yes", "no")
+        and ellipsis(text) in ("yes", "no")
+        and length(text) in ("1–5", "6–8", "9+")
+    )
+    assert name_kept(human, human) in ("kept", "none") and name_kept(text, human) in (
+        "kept",
+        "none",
+        "lost",
+    )
     assert topic_shifts({"1_1": text, "1_2": human}).keys() == {"1_1", "1_2"}
 
 

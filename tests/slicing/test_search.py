@@ -52,7 +52,9 @@ def test_a_planted_slice_is_found_and_said_as_it_is() -> None:
 
 def test_higher_scores_are_no_find_and_neither_is_nothing() -> None:
     mask = {str(rule): rule.mask for rule in RULES}["pronoun = yes"]
-    assert all("pronoun = no" in one.rule for one in find_slices(SCORES + 0.6 * mask, [RULES], UNITS, 0))
+    assert all(
+        "pronoun = no" in one.rule for one in find_slices(SCORES + 0.6 * mask, [RULES], UNITS, 0)
+    )
     assert find_slices(np.zeros(len(TURNS)), [RULES], UNITS, 0) == []
     assert find_slices(SCORES, [[]], UNITS, 0) == []
 
@@ -67,7 +69,9 @@ def test_few_conversations_are_refused() -> None:
     few = TURNS[: 8 * 7]
     with pytest.raises(UsageError, match="requires 10 conversations: there are 7 conversations"):
         find_slices(SCORES[: len(few)], [[]], units_of(few), 0)
-    with pytest.raises(UsageError, match="requires 10 conversations or topics: the sampling unit is the turn"):
+    with pytest.raises(
+        UsageError, match="requires 10 conversations or topics: the sampling unit is the turn"
+    ):
         find_slices(SCORES[:24], [[]], units_of(TURNS[:24]), 0)
 
 
@@ -76,31 +80,48 @@ def test_what_is_rearranged_stays_as_it_was_in_another_conversation() -> None:
     blocks = list(rearranged(values, UNITS, 1, 70))
     assert sum(block.shape[1] for block in blocks) == 70
     drawn = np.concatenate(blocks, axis=1)
-    whole = {tuple(np.roll(conversation, by)) for conversation in SCORES.reshape(20, 8) for by in range(8)}
-    assert all(tuple(conversation) in whole for draw in drawn[0] for conversation in draw.reshape(20, 8))
+    whole = {
+        tuple(np.roll(conversation, by))
+        for conversation in SCORES.reshape(20, 8)
+        for by in range(8)
+    }
+    assert all(
+        tuple(conversation) in whole for draw in drawn[0] for conversation in draw.reshape(20, 8)
+    )
     assert all(np.array_equal(np.sort(draw), np.sort(SCORES)) for draw in drawn[0])
     # the same draws for every row: a row alone gives what it gives beside another
-    assert np.array_equal(np.concatenate(list(rearranged(values[1:], UNITS, 1, 70)), axis=1)[0], drawn[1])
+    assert np.array_equal(
+        np.concatenate(list(rearranged(values[1:], UNITS, 1, 70)), axis=1)[0], drawn[1]
+    )
 
 
 def test_levels_go_to_other_conversations_and_deviations_stay() -> None:
     levels = SCORES.reshape(20, 8).mean(axis=1)
     rest = SCORES.reshape(20, 8) - levels[:, None]
-    for draw in np.concatenate(list(rearranged(SCORES[None], UNITS, 1, 40, levels=True)), axis=1)[0]:
+    for draw in np.concatenate(list(rearranged(SCORES[None], UNITS, 1, 40, levels=True)), axis=1)[
+        0
+    ]:
         own = draw.reshape(20, 8)
         assert np.allclose(np.sort(own.mean(axis=1)), np.sort(levels))
         turned = own - own.mean(axis=1, keepdims=True)
-        assert all(any(np.allclose(one, np.roll(was, by)) for by in range(8)) for one, was in zip(turned, rest, strict=True))
+        assert all(
+            any(np.allclose(one, np.roll(was, by)) for by in range(8))
+            for one, was in zip(turned, rest, strict=True)
+        )
 
 
 def test_a_longer_conversation_starts_again_and_a_shorter_one_leaves_some_over() -> None:
     turns = [f"{topic}_{depth}" for topic in range(6) for depth in range(1, 3 + topic)]
     units = units_of(turns)
-    values = np.array([100.0 * units.codes[place] + int(turn[2:]) for place, turn in enumerate(turns)])
+    values = np.array(
+        [100.0 * units.codes[place] + int(turn[2:]) for place, turn in enumerate(turns)]
+    )
     for draw in np.concatenate(list(rearranged(values[None], units, 0, 40)), axis=1)[0]:
         for topic in range(6):
             own = draw[units.codes == topic]
             source = int(own[0] // 100)
             assert set(own // 100) == {source}
             length = 2 + source
-            assert [(one - own[0]) % length for one in own] == [place % length for place in range(2 + topic)]
+            assert [(one - own[0]) % length for one in own] == [
+                place % length for place in range(2 + topic)
+            ]

@@ -12,7 +12,12 @@ from robustcs.slicing.table import slicing, turn_slicings
 TURNS = ["1_1", "1_2", "2_1", "2_10"]
 TEXT = {
     "original": {"1_1": "What are sharks?", "1_2": "Where do they live?", "2_1": "Who is Bach?"},
-    "human": {"1_1": "What are sharks?", "1_2": "Where do sharks live?", "2_1": "Who is Bach?", "2_10": "Who was Bach?"},
+    "human": {
+        "1_1": "What are sharks?",
+        "1_2": "Where do sharks live?",
+        "2_1": "Who is Bach?",
+        "2_10": "Who was Bach?",
+    },
     "t5": {"1_1": "What are sharks?", "2_10": "Who was he?"},
 }
 
@@ -34,15 +39,25 @@ def test_texts_say_more_and_a_rewriter_its_own() -> None:
                            ("name in rewrite", "t5")]  # fmt: skip
     assert named["pronoun", ""].codes.tolist() == [0, 1, 0, -1]
     own = named["name in rewrite", "t5"]
-    assert [own.slices[code] if code >= 0 else None for code in own.codes] == ["none", None, None, "lost"]
-    assert own.concerns("t5") and not own.concerns("other") and named["length", ""].concerns("other")
+    assert [own.slices[code] if code >= 0 else None for code in own.codes] == [
+        "none",
+        None,
+        None,
+        "lost",
+    ]
+    assert (
+        own.concerns("t5") and not own.concerns("other") and named["length", ""].concerns("other")
+    )
     assert "slices: pronoun has no value for 1 of the 4 turns" in notes
 
 
 def test_columns_of_a_user_win() -> None:
     columns = {"depth": {"1_1": "early", "2_10": "late"}, "wide": {turn: turn for turn in TURNS}}
     found, notes = turn_slicings(("depth",), TURNS, {}, columns)
-    assert [(one.name, one.slices) for one in found] == [("depth", ("early", "late")), ("wide", tuple(TURNS))]
+    assert [(one.name, one.slices) for one in found] == [
+        ("depth", ("early", "late")),
+        ("wide", tuple(TURNS)),
+    ]
     assert notes == ("slices: column depth has no value for 2 of the 4 turns",)
 
 
@@ -57,7 +72,9 @@ def test_what_nothing_tells() -> None:
     assert found == () and len(notes) == 2
     # some of what texts say is enough for all of it
     some, notes = turn_slicings((TEXTS,), TURNS, {"human": TEXT["human"]}, {})
-    assert [one.name for one in some] == ["shift"] and any("no slices by pronoun" in note for note in notes)
+    assert [one.name for one in some] == ["shift"] and any(
+        "no slices by pronoun" in note for note in notes
+    )
 
 
 def test_values_that_are_no_numbers_stay_words() -> None:

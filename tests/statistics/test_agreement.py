@@ -50,7 +50,9 @@ def test_jaccard_is_that_of_sets_of_characters(annotations: list[list[tuple[int,
 
 
 @given(ANNOTATIONS, ANNOTATIONS)
-def test_overlap_is_that_of_sets_of_characters(first: list[list[tuple[int, int]]], second: list[list[tuple[int, int]]]) -> None:
+def test_overlap_is_that_of_sets_of_characters(
+    first: list[list[tuple[int, int]]], second: list[list[tuple[int, int]]]
+) -> None:
     found = overlap_scores(chosen_characters(first, LENGTH), chosen_characters(second, LENGTH))
     for i, own in enumerate(map(characters, first)):
         for j, other in enumerate(map(characters, second)):
@@ -65,7 +67,9 @@ def test_what_is_most_similar_to_the_others() -> None:
     assert most_similar(chosen) == 1
     assert similarity_to_others(chosen)[3] == 0
     assert most_similar(chosen_characters([[(0, 2)], [(0, 2)]], 3)) == 0  # the first of equals
-    assert similarity_to_others(chosen_characters([[(0, 2)], [(1, 4)]], 4)).tolist() == pytest.approx([0.4, 0.4])  # of two
+    assert similarity_to_others(
+        chosen_characters([[(0, 2)], [(1, 4)]], 4)
+    ).tolist() == pytest.approx([0.4, 0.4])  # of two
     assert most_similar(chosen[:1]) == 0 and math.isnan(similarity_to_others(chosen[:1])[0])
 
 
@@ -74,14 +78,18 @@ def test_a_majority_is_more_than_half_unless_said_otherwise() -> None:
     assert majority_of(3, 3) == 3
     check_majority(None, 2, "annotators")
     check_majority(3, 3, "annotators")
-    with pytest.raises(UsageError, match="a majority of 4 is impossible: no item has more than 3 annotators"):
+    with pytest.raises(
+        UsageError, match="a majority of 4 is impossible: no item has more than 3 annotators"
+    ):
         check_majority(4, 3, "annotators")
 
 
 # ------------------------------------------------------------------------------------------ ratings
 
 
-def table(seed: int, items: int, raters: int, scale: int, missing: float = 0) -> np.ndarray[Any, np.dtype[np.float64]]:
+def table(
+    seed: int, items: int, raters: int, scale: int, missing: float = 0
+) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Raters × items with NaN for missing ratings; the raters agree to some degree."""
     draw = np.random.default_rng(seed)
     true = draw.integers(0, scale, items)
@@ -114,12 +122,16 @@ def test_kappa_equals_statsmodels(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_alpha_equals_the_krippendorff_package(seed: int, level: Any) -> None:
     package = pytest.importorskip("krippendorff")
-    ratings = table(seed, items=25, raters=3 + seed % 3, scale=3 + seed % 3, missing=0.1 * (seed % 5))
+    ratings = table(
+        seed, items=25, raters=3 + seed % 3, scale=3 + seed % 3, missing=0.1 * (seed % 5)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = package.alpha(ratings, level_of_measurement=level)
     counts = counted(ratings)
-    assert krippendorff_alpha(counts, range(counts.shape[1]), level) == pytest.approx(expected, abs=1e-12)
+    assert krippendorff_alpha(counts, range(counts.shape[1]), level) == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -140,9 +152,15 @@ def test_alpha_equals_its_definition_with_missing_ratings(items: list[list[int]]
     }  # fmt: skip
     for level in LEVELS:
         distance = distances[level]
-        observed = sum(distance(a, b) / (len(some) - 1) for some in pairable for a in some for b in some) / len(pooled)
-        expected = sum(distance(a, b) for a in pooled for b in pooled) / (len(pooled) * (len(pooled) - 1))
-        assert krippendorff_alpha(counts, range(5), level) == pytest.approx(1 - observed / expected, abs=1e-9)
+        observed = sum(
+            distance(a, b) / (len(some) - 1) for some in pairable for a in some for b in some
+        ) / len(pooled)
+        expected = sum(distance(a, b) for a in pooled for b in pooled) / (
+            len(pooled) * (len(pooled) - 1)
+        )
+        assert krippendorff_alpha(counts, range(5), level) == pytest.approx(
+            1 - observed / expected, abs=1e-9
+        )
 
 
 def test_raw_agreement_is_that_of_pairs() -> None:
@@ -162,7 +180,9 @@ def test_fleiss_example_of_1971() -> None:
 
 def test_equal_ratings_have_no_kappa() -> None:
     counts = np.array([[3, 0], [3, 0]])
-    assert math.isnan(fleiss_kappa(counts)) and math.isnan(krippendorff_alpha(counts, [0, 1], "interval"))
+    assert math.isnan(fleiss_kappa(counts)) and math.isnan(
+        krippendorff_alpha(counts, [0, 1], "interval")
+    )
 
 
 def test_no_ratings_have_no_counts_and_a_selection_may_end_with_the_text() -> None:

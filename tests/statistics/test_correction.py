@@ -14,7 +14,9 @@ def by_definition(p: list[float]) -> list[float]:
     """Each p becomes the largest (m − rank + 1) · p of those that are not larger."""
     m = len(p)
     ranked = sorted(p)
-    return [min(1.0, max((m - i) * ranked[i] for i in range(m) if ranked[i] <= value)) for value in p]
+    return [
+        min(1.0, max((m - i) * ranked[i] for i in range(m) if ranked[i] <= value)) for value in p
+    ]
 
 
 @given(st.lists(st.floats(0, 1), max_size=12))

@@ -26,7 +26,10 @@ def by_statsmodels(scores: np.ndarray) -> list[float]:
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm
 
-    rows = [(f"t{t}", f"w{w}", f"r{r}", scores[t, w, r]) for t, w, r in product(*map(range, scores.shape))]
+    rows = [
+        (f"t{t}", f"w{w}", f"r{r}", scores[t, w, r])
+        for t, w, r in product(*map(range, scores.shape))
+    ]
     frame = pd.DataFrame(rows, columns=["turn", "wording", "ranker", "score"])
     model = "score ~ turn + wording + ranker + wording:ranker + turn:wording + turn:ranker"
     found = anova_lm(ols(model, data=frame).fit(), typ=1)
@@ -42,7 +45,11 @@ def by_statsmodels(scores: np.ndarray) -> list[float]:
 @pytest.mark.parametrize("shape", [(7, 3, 2), (5, 2, 2), (6, 2, 4)])
 def test_equal_to_statsmodels(shape: tuple[int, int, int]) -> None:
     generator = np.random.default_rng(sum(shape))
-    scores = generator.random(shape) + generator.random((shape[0], 1, 1)) + np.arange(shape[1])[None, :, None] / 3
+    scores = (
+        generator.random(shape)
+        + generator.random((shape[0], 1, 1))
+        + np.arange(shape[1])[None, :, None] / 3
+    )
     units = units_of([f"{turn}_1" for turn in range(shape[0])])
     found = [one.value for one in effect_sizes(scores, units, 0, 20)]
     assert found == pytest.approx(by_statsmodels(scores), abs=1e-9)
@@ -50,7 +57,9 @@ def test_equal_to_statsmodels(shape: tuple[int, int, int]) -> None:
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(2, 4), st.integers(2, 4))
 @settings(max_examples=30)
-def test_a_shift_a_scale_and_the_order_of_turns_change_nothing(seed: int, turns: int, wordings: int, rankers: int) -> None:
+def test_a_shift_a_scale_and_the_order_of_turns_change_nothing(
+    seed: int, turns: int, wordings: int, rankers: int
+) -> None:
     generator = np.random.default_rng(seed)
     scores = generator.random((turns, wordings, rankers))
     levels = scores.shape[1:]
@@ -69,7 +78,11 @@ def test_limits_of_the_effects() -> None:
     units = units_of(turns)
     generator = np.random.default_rng(1)
     noise = generator.normal(size=(32, 3, 2))
-    found = dict(zip(EFFECTS, effect_sizes(noise + np.array([0, 0, 9])[None, :, None], units, 0), strict=True))
+    found = dict(
+        zip(
+            EFFECTS, effect_sizes(noise + np.array([0, 0, 9])[None, :, None], units, 0), strict=True
+        )
+    )
     assert found["wording"].value > 0.9 and abs(found["ranker"].value) < 0.1
     assert all(one.low <= one.value <= one.high <= 1 for one in found.values())
     assert all(one.low >= 0 or one.low == one.value for one in found.values())
@@ -92,7 +105,9 @@ def test_an_interval_joins_the_percentiles_of_resamples_and_the_nested_bootstrap
     scores = generator.random((18, 1, 1)) / 2 + generator.random((18, 3, 2))
     units, drawn = units_of([f"{turn // 3}_{turn % 3 + 1}" for turn in range(18)]), []
     for weights in np.random.default_rng(9).multinomial(6, np.full(6, 1 / 6), size=60):
-        rows = np.concatenate([np.flatnonzero(units.codes == unit) for unit in np.repeat(np.arange(6), weights)])
+        rows = np.concatenate(
+            [np.flatnonzero(units.codes == unit) for unit in np.repeat(np.arange(6), weights)]
+        )
         drawn.append(omega_squared(crossed_sums(scores[rows]).sum(axis=0), (3, 2)))
     sums, beyond = units.sums(crossed_sums(scores).T).T, set()
     for place, one in enumerate(effect_sizes(scores, units, 9, 60)):
@@ -116,7 +131,9 @@ def populations(data: Path) -> dict[str, tuple[np.ndarray, list[str]]]:
 def test_published_effect_sizes(shared_data: Path, name: str, expected: tuple[float, ...]) -> None:
     scores, turns = populations(shared_data)[name]
     found = dict(zip(EFFECTS, effect_sizes(scores, units_of(turns), 0, 20), strict=True))
-    shown = [round(found[one].value, 3) for one in ("wording", "ranker", "turn*wording", "turn*ranker")]
+    shown = [
+        round(found[one].value, 3) for one in ("wording", "ranker", "turn*wording", "turn*ranker")
+    ]
     assert shown == pytest.approx(expected)
 
 

@@ -22,14 +22,22 @@ SEED_EFFECT = 0.03
 
 def units_with(lengths: np.ndarray) -> Units:
     count = len(lengths)
-    return Units("conversation", np.repeat(np.arange(count), lengths), tuple(map(str, range(count))))
+    return Units(
+        "conversation", np.repeat(np.arange(count), lengths), tuple(map(str, range(count)))
+    )
 
 
-def drawn(generator: np.random.Generator, count: int = 20, samples: int = 5, whole: float = 0.0) -> tuple[np.ndarray, Units]:
+def drawn(
+    generator: np.random.Generator, count: int = 20, samples: int = 5, whole: float = 0.0
+) -> tuple[np.ndarray, Units]:
     """Scores around 0.5 of conversations of 4 to 12 turns; ``whole``: sd of the effect of a whole sample."""
     lengths = generator.integers(4, 13, count)
     units = units_with(lengths)
-    turns = 0.5 + 0.1 * generator.normal(size=count)[units.codes] + 0.2 * generator.normal(size=lengths.sum())
+    turns = (
+        0.5
+        + 0.1 * generator.normal(size=count)[units.codes]
+        + 0.2 * generator.normal(size=lengths.sum())
+    )
     noise = 0.15 * generator.normal(size=(len(turns), samples))
     return turns[:, None] + noise + whole * generator.normal(size=samples), units
 
@@ -45,14 +53,20 @@ def anova(scores: np.ndarray) -> tuple[float, float, float]:
 @pytest.mark.parametrize("whole", [0.0, 0.3])
 def test_the_mean_of_single_turns_has_the_two_way_variance(whole: float) -> None:
     generator = np.random.default_rng(0)
-    scores = generator.normal(size=(9, 1)) + 0.2 * generator.normal(size=(9, 4)) + whole * generator.normal(size=4)
+    scores = (
+        generator.normal(size=(9, 1))
+        + 0.2 * generator.normal(size=(9, 4))
+        + whole * generator.normal(size=4)
+    )
     of_units, of_samples, rest = anova(scores)
     assert of_samples > rest
     variance = (of_units + of_samples - rest) / 36
     freedom = variance**2 / (of_units**2 / 8 + of_samples**2 / 3 + rest**2 / 24) * 36**2
     found = sampled_mean(scores, units_with(np.ones(9, int)))
     half = stats.t.ppf(0.975, freedom) * math.sqrt(variance)
-    assert (found.value, found.low, found.high) == pytest.approx((scores.mean(), scores.mean() - half, scores.mean() + half))
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (scores.mean(), scores.mean() - half, scores.mean() + half)
+    )
     error, spread = sampling_error(scores, units_with(np.ones(9, int)))
     assert error == pytest.approx(stats.t.ppf(0.975, 3) * math.sqrt(of_samples / 9))
     assert spread.value == pytest.approx(math.sqrt(of_samples / 9))
@@ -63,7 +77,9 @@ def test_units_of_unequal_length_are_ratios() -> None:
     """The same by hand: every mean square is that of the residuals of sums, relative to the number of turns."""
     scores, units = drawn(np.random.default_rng(1), 6, 3, 0.1)
     lengths, n = units.sizes, 3
-    sums = np.array([[scores[units.codes == unit, sample].sum() for unit in range(6)] for sample in range(n)])
+    sums = np.array(
+        [[scores[units.codes == unit, sample].sum() for unit in range(6)] for sample in range(n)]
+    )
     means = sums.sum(axis=1) / lengths.sum()
     of_units = within = 0.0
     for unit in range(6):
@@ -76,7 +92,9 @@ def test_units_of_unequal_length_are_ratios() -> None:
     assert between > within
     freedom = variance**2 / (of_units**2 / 5 + (between / n) ** 2 / 2 + (within / n) ** 2 / 10)
     found = sampled_mean(scores, units)
-    assert (found.high - found.low) / 2 == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(variance))
+    assert (found.high - found.low) / 2 == pytest.approx(
+        stats.t.ppf(0.975, freedom) * math.sqrt(variance)
+    )
 
 
 def test_samples_that_differ_no_more_than_their_turns_never_narrow_the_interval() -> None:
@@ -97,8 +115,16 @@ def test_coverage_with_few_conversations_and_samples(whole: float) -> None:
     for _ in range(300):
         lengths = generator.integers(4, 13, 8)
         units = units_with(lengths)
-        turns = 0.5 + 0.1 * generator.normal(size=8)[units.codes] + 0.2 * generator.normal(size=lengths.sum())
-        scores = turns[:, None] + 0.15 * generator.normal(size=(len(turns), 4)) + whole * generator.normal(size=4)
+        turns = (
+            0.5
+            + 0.1 * generator.normal(size=8)[units.codes]
+            + 0.2 * generator.normal(size=lengths.sum())
+        )
+        scores = (
+            turns[:, None]
+            + 0.15 * generator.normal(size=(len(turns), 4))
+            + whole * generator.normal(size=4)
+        )
         found = sampled_mean(scores[:, :3], units)
         held.append(found.low <= 0.5 <= found.high)
         half, spread = sampling_error(scores[:, :3], units)
@@ -126,7 +152,9 @@ def test_scale_shift_and_names_change_nothing_else(seed: int, scale: float, shif
     scores, units = drawn(generator, 6, 3, 0.05)
     one, (half, spread) = sampled_mean(scores, units), sampling_error(scores, units)
     moved = sampled_mean(scale * scores + shift, units)
-    assert [moved.value, moved.low, moved.high] == pytest.approx([scale * x + shift for x in (one.value, one.low, one.high)])
+    assert [moved.value, moved.low, moved.high] == pytest.approx(
+        [scale * x + shift for x in (one.value, one.low, one.high)]
+    )
     assert sampling_error(scale * scores + shift, units)[0] == pytest.approx(scale * half, rel=1e-6)
     order = generator.permutation(6)
     renamed = Units("conversation", order[units.codes], units.labels)
@@ -147,10 +175,15 @@ def test_equal_means_of_samples_leave_what_the_turns_vary() -> None:
 def test_samples_that_are_all_alike_have_no_interval() -> None:
     scores, units = drawn(np.random.default_rng(5))
     half, spread = sampling_error(np.repeat(scores[:, :1], 3, axis=1), units)
-    assert math.isnan(half) and math.isnan(spread.low) and math.isnan(draws_needed(spread.value, 0.01))
+    assert (
+        math.isnan(half) and math.isnan(spread.low) and math.isnan(draws_needed(spread.value, 0.01))
+    )
     assert spread.note == "no interval: all 3 samples have equal scores in every conversation"
     few = sampled_mean(scores[units.codes < 4], units.take(units.codes < 4))
-    assert math.isnan(few.low) and few.note == "no interval: only 4 conversations (at least 5 required)"
+    assert (
+        math.isnan(few.low)
+        and few.note == "no interval: only 4 conversations (at least 5 required)"
+    )
     one, two = (sampling_error(scores[:turns], units_with(np.ones(turns, int))) for turns in (1, 2))
     assert math.isnan(one[0]) and one[1].note == "at least two turns are required" and two[0] > 0
 
@@ -162,7 +195,10 @@ def test_units_that_are_all_alike_have_no_interval(count: int) -> None:
     assert f"no interval: all {count} conversations are alike" in found.note
 
 
-@pytest.mark.parametrize(("half", "within", "needed"), [(0.02, 0.01, 4), (0.02, 0.02, 1), (0.0201, 0.01, 5), (0.005, 0.01, 1)])
+@pytest.mark.parametrize(
+    ("half", "within", "needed"),
+    [(0.02, 0.01, 4), (0.02, 0.02, 1), (0.0201, 0.01, 5), (0.005, 0.01, 1)],
+)
 def test_an_average_needs_the_square_of_the_ratio(half: float, within: float, needed: int) -> None:
     assert draws_needed(half / NORMAL, within) == needed
     assert math.isnan(draws_needed(math.nan, within))
@@ -172,8 +208,15 @@ def test_an_average_needs_the_square_of_the_ratio(half: float, within: float, ne
 def test_the_limits_of_the_standard_deviation_by_hand(whole: float) -> None:
     """χ² limits of the variance between samples; but drawing within units has its own, on the logarithm."""
     scores, units = drawn(np.random.default_rng(10), 7, 4, whole)
-    parts, sizes, turns, n = scores - scores.mean(axis=1, keepdims=True), units.sizes, len(scores), 4
-    sums = np.array([[parts[units.codes == unit, sample].sum() for unit in range(7)] for sample in range(n)])
+    parts, sizes, turns, n = (
+        scores - scores.mean(axis=1, keepdims=True),
+        units.sizes,
+        len(scores),
+        4,
+    )
+    sums = np.array(
+        [[parts[units.codes == unit, sample].sum() for unit in range(7)] for sample in range(n)]
+    )
     rest = sums - sums.sum(axis=1, keepdims=True) * sizes / turns
     within = (rest**2 / (1 - sizes / turns)).sum() / turns**2 / (n - 1)
     squares = (rest**2).sum(axis=0)
@@ -183,4 +226,6 @@ def test_the_limits_of_the_standard_deviation_by_hand(whole: float) -> None:
     _, spread = sampling_error(scores, units)
     assert (between > within) == (whole > 0) and (low > within / reach) == (whole > 0)
     assert spread.value**2 == pytest.approx(max(between, within))
-    assert (spread.low**2, spread.high**2) == pytest.approx((max(low, within / reach), max(high, within * reach)))
+    assert (spread.low**2, spread.high**2) == pytest.approx(
+        (max(low, within / reach), max(high, within * reach))
+    )

@@ -61,16 +61,26 @@ def test_one_unit_carries_the_spread_only_above_half_of_it() -> None:
     half = [3.0, *[1.0] * 9]
     assert carried_share(half) == 0.5 and carried_note(0.5, 10, "topic") == ""
     more = carried_share([-3.1, *half[1:]])
-    assert carried_note(more, 10, "topic") == "one topic accounts for 52% of the spread, so the interval may be too narrow"
-    assert carried_note(more, 9, "topic") == "" and carried_share([0.0] * 10) == carried_share([]) == 0
+    assert (
+        carried_note(more, 10, "topic")
+        == "one topic accounts for 52% of the spread, so the interval may be too narrow"
+    )
+    assert (
+        carried_note(more, 9, "topic") == "" and carried_share([0.0] * 10) == carried_share([]) == 0
+    )
     # 81 / (81 + 9)
-    assert carried_note(carried_share([9.0, *[1.0] * 9]), 10, "turn").startswith("one turn accounts for 90% of the spread")
+    assert carried_note(carried_share([9.0, *[1.0] * 9]), 10, "turn").startswith(
+        "one turn accounts for 90% of the spread"
+    )
 
 
 def test_a_floor_names_the_first_level_that_it_cannot_reach() -> None:
     assert floor_note(0.05) == "p cannot be below 0.05 and so cannot reach 0.01"
     assert floor_note(0.0501) == "p cannot be below 0.05 and so cannot reach 0.05"
-    assert floor_note(0.01) == "" and floor_note(0.5) == "p cannot be below 0.5 and so cannot reach 0.05"
+    assert (
+        floor_note(0.01) == ""
+        and floor_note(0.5) == "p cannot be below 0.5 and so cannot reach 0.05"
+    )
 
 
 def test_notes() -> None:
@@ -81,14 +91,19 @@ def test_notes() -> None:
         moving_note(0, 20, 1.0, "topic")
         == "none of 20 topics differs, so with 95% confidence fewer than 13.9% of all topics do"
     )
-    assert moving_note(7, 14, 0.0156, "topic") == "only 7 of 14 topics differ; p cannot be below 0.016 and so cannot reach 0.01"
+    assert (
+        moving_note(7, 14, 0.0156, "topic")
+        == "only 7 of 14 topics differ; p cannot be below 0.016 and so cannot reach 0.01"
+    )
     assert units_note(1, "topic") == "no interval: only 1 topic (at least 5 required)"
     assert units_note(9, "turn") == "unstable: only 9 turns" and units_note(10, "turn") == ""
     assert moving_note(8, 16, 0.0078, "conversation") == ""
     assert moving_note(5, 20, 0.0625, "conversation") == (
         "no interval: only 5 of 20 conversations differ; p cannot be below 0.062 and so cannot reach 0.05"
     )
-    assert moving_note(5, 10, 0.0625, "conversation").startswith("only 5 of 10 conversations differ; p cannot")
+    assert moving_note(5, 10, 0.0625, "conversation").startswith(
+        "only 5 of 10 conversations differ; p cannot"
+    )
     assert moving_note(0, 0, 1.0, "conversation") == ""
     assert joined("", "a", "", "b") == "a; b" and counted(1, "turn") == "1 turn"
 
@@ -96,7 +111,9 @@ def test_notes() -> None:
 def test_intervals_have_95_percent() -> None:
     values = np.random.default_rng(0).random(12)
     (found,) = mean_estimates(values, np.ones(12))
-    assert (found.low, found.high) == pytest.approx(tuple(stats.ttest_1samp(values, 0).confidence_interval(0.95)))
+    assert (found.low, found.high) == pytest.approx(
+        tuple(stats.ttest_1samp(values, 0).confidence_interval(0.95))
+    )
 
 
 def test_a_p_without_a_bound_is_its_own() -> None:
@@ -111,11 +128,24 @@ def test_few_units_that_differ_are_counted_in_words() -> None:
     assert moving_note(1, 4, 1.0, "topic").startswith("only 1 of 4 topics differs; p cannot")
 
 
-@pytest.mark.parametrize(("units", "fewest"), [(5, 3), (6, 3), (19, 10), (20, 10), (21, 10), (500, 10)])
+@pytest.mark.parametrize(
+    ("units", "fewest"), [(5, 3), (6, 3), (19, 10), (20, 10), (21, 10), (500, 10)]
+)
 def test_half_of_the_units_or_ten_must_differ(units: int, fewest: int) -> None:
-    assert sparse_note(fewest, units, "turn") == sparse_note(units, units, "turn") == sparse_note(0, units, "turn") == ""
-    assert sparse_note(fewest - 1, units, "turn") == f"no interval: only {fewest - 1} of {units} turns differ"
-    assert sparse_note(1, units, "turn") == f"no interval: only 1 of {units} turns differs" and sparse_note(1, 4, "turn") == ""
+    assert (
+        sparse_note(fewest, units, "turn")
+        == sparse_note(units, units, "turn")
+        == sparse_note(0, units, "turn")
+        == ""
+    )
+    assert (
+        sparse_note(fewest - 1, units, "turn")
+        == f"no interval: only {fewest - 1} of {units} turns differ"
+    )
+    assert (
+        sparse_note(1, units, "turn") == f"no interval: only 1 of {units} turns differs"
+        and sparse_note(1, 4, "turn") == ""
+    )
 
 
 def test_a_comparison_that_was_not_tested_has_no_p_and_no_unit_that_differs() -> None:

@@ -55,13 +55,19 @@ def test_copies_of_a_comparison_cost_nothing() -> None:
 def test_comparisons_without_a_difference_have_p_1() -> None:
     sums = np.vstack([np.zeros(8), np.ones(8)])
     family = max_t_family(paired_tests(sums, np.ones(8), 0), sums, 0)
-    assert family.p == pytest.approx([1.0, 2 / 2**8]) and family.describe() == "max-T over 2 comparisons"
+    assert (
+        family.p == pytest.approx([1.0, 2 / 2**8])
+        and family.describe() == "max-T over 2 comparisons"
+    )
 
 
 def test_a_family_that_cannot_reach_the_level_says_so() -> None:
     sums = np.ones((3, 5))
     family = max_t_family(paired_tests(sums, np.ones(5), 0), sums, 0)
-    assert family.note == "no adjusted p can reach 0.05; the smallest possible is 0.062" and family.floor == 2 / 2**5
+    assert (
+        family.note == "no adjusted p can reach 0.05; the smallest possible is 0.062"
+        and family.floor == 2 / 2**5
+    )
 
 
 def test_a_family_that_reaches_the_first_level_needs_no_note() -> None:
@@ -91,7 +97,9 @@ def test_holm_is_statsmodels() -> None:
     sums = np.random.default_rng(0).normal(0.4, 1, (8, 11))
     tests = paired_tests(sums, np.ones(11), 0)
     family = holm_family(tests)
-    np.testing.assert_allclose(family.p, multipletests([test.p for test in tests], method="holm")[1])
+    np.testing.assert_allclose(
+        family.p, multipletests([test.p for test in tests], method="holm")[1]
+    )
     assert family.describe() == "Holm over 8 comparisons" and family.note == ""
 
 
@@ -104,7 +112,12 @@ def test_what_holm_cannot_reach_is_said() -> None:
 
 def test_the_smallest_p_of_holm_is_at_most_1() -> None:
     (test,) = paired_tests(np.ones(5), np.ones(5), 0)
-    assert [holm_family([test] * comparisons).floor for comparisons in (1, 3, 16, 17)] == [1 / 16, 3 / 16, 1, 1]
+    assert [holm_family([test] * comparisons).floor for comparisons in (1, 3, 16, 17)] == [
+        1 / 16,
+        3 / 16,
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize(("comparisons", "needed"), [(1, 6), (3, 7), (66, 12), (1770, 17)])
@@ -113,14 +126,19 @@ def test_units_that_are_lacking_for_holm(comparisons: int, needed: int) -> None:
     for units in (5, needed - 1, needed):
         (test,) = paired_tests(np.ones(units), np.ones(units), 0)
         note = holm_family([test] * comparisons).note
-        assert (f"; {needed - units} more unit" in note) == (units < needed) and bool(note) == (units < needed)
+        assert (f"; {needed - units} more unit" in note) == (units < needed) and bool(note) == (
+            units < needed
+        )
 
 
 def test_an_adjusted_p_is_never_below_the_raw_one() -> None:
     sums = np.random.default_rng(5).normal(0.4, 1, (4, 12))
     tests = paired_tests(sums, np.ones(12), 0)
     adjusted = max_t(sums, 0)
-    assert max_t_family(tests, sums, 0).p == pytest.approx(adjusted) and (adjusted > [test.p for test in tests]).any()
+    assert (
+        max_t_family(tests, sums, 0).p == pytest.approx(adjusted)
+        and (adjusted > [test.p for test in tests]).any()
+    )
     # a raw p of other draws may lie above what max-T finds
     above = [replace(tests[0], p=1.0), *tests[1:]]
     assert max_t_family(above, sums, 0).p == pytest.approx([1.0, *adjusted[1:]])
@@ -129,5 +147,7 @@ def test_an_adjusted_p_is_never_below_the_raw_one() -> None:
 def test_units_would_suffice_only_if_all_patterns_of_all_tests_were_tried() -> None:
     (test,) = paired_tests(np.ones(5), np.ones(5), 0)
     assert holm_family([test, test]).note.endswith("0.12; 2 more units would suffice")
-    assert holm_family([test, replace(test, exact=False)]).note.endswith("the smallest possible is 0.12")
+    assert holm_family([test, replace(test, exact=False)]).note.endswith(
+        "the smallest possible is 0.12"
+    )
     assert "the smallest possible is 1;" in holm_family([test] * 20).note

@@ -16,7 +16,11 @@ TURNS = [f"{conversation}_{turn}" for conversation in range(8) for turn in range
 
 def scores() -> np.ndarray:
     generator = np.random.default_rng(5)
-    return generator.random((3, 24)) + np.array([[0.0], [0.1], [0.3]]) + np.repeat(generator.random(8), 3)
+    return (
+        generator.random((3, 24))
+        + np.array([[0.0], [0.1], [0.3]])
+        + np.repeat(generator.random(8), 3)
+    )
 
 
 def test_a_system_that_is_always_best_has_its_own_mean() -> None:
@@ -36,10 +40,14 @@ def test_the_interval_is_a_jackknife_over_units() -> None:
     generator = np.random.default_rng(3)
 
     def others(kept: np.ndarray, splits: int) -> tuple[float, float]:
-        inside = generator.permuted(np.tile(np.arange(len(kept)) < len(kept) // 2, (splits, 1)), axis=1)
+        inside = generator.permuted(
+            np.tile(np.arange(len(kept)) < len(kept) // 2, (splits, 1)), axis=1
+        )
         best, lead = [], []
         for mask in inside:
-            half, rest = (table[:, np.isin(units.codes, kept[part])].mean(axis=1) for part in (mask, ~mask))
+            half, rest = (
+                table[:, np.isin(units.codes, kept[part])].mean(axis=1) for part in (mask, ~mask)
+            )
             first, second = np.argsort(-half, kind="stable")[:2]
             best.append(rest[first])
             lead.append(rest[first] - rest[second])
@@ -50,7 +58,9 @@ def test_the_interval_is_a_jackknife_over_units() -> None:
     error = np.sqrt(7 / 8 * ((left - left.mean(axis=0)) ** 2).sum(axis=0))
     reach = stats.t.ppf(0.975, 3) * error
     for one, value, width in zip((found.other, found.other_lead), whole, reach, strict=True):
-        assert (one.value, one.low, one.high) == pytest.approx((value, value - width, value + width))
+        assert (one.value, one.low, one.high) == pytest.approx(
+            (value, value - width, value + width)
+        )
 
 
 def test_more_than_fifty_units_are_left_out_in_fifty_groups() -> None:
@@ -58,7 +68,9 @@ def test_more_than_fifty_units_are_left_out_in_fifty_groups() -> None:
     table, generator = np.random.default_rng(6).random((2, 52)), np.random.default_rng(2)
 
     def lead(kept: np.ndarray, splits: int) -> float:
-        inside = generator.permuted(np.tile(np.arange(len(kept)) < len(kept) // 2, (splits, 1)), axis=1)
+        inside = generator.permuted(
+            np.tile(np.arange(len(kept)) < len(kept) // 2, (splits, 1)), axis=1
+        )
         ahead = table[0, kept] - table[1, kept]
         own, rest = ((part * ahead).sum(axis=1) / part.sum(axis=1) for part in (inside, ~inside))
         return float((np.sign(own) * rest).mean())
@@ -67,11 +79,15 @@ def test_more_than_fifty_units_are_left_out_in_fifty_groups() -> None:
     left = np.array([lead(np.flatnonzero(np.arange(52) % 50 != group), 200) for group in range(50)])
     reach = stats.t.ppf(0.975, 24) * math.sqrt(49 / 50 * ((left - left.mean()) ** 2).sum())
     found = halves_of(table, units_of([f"q{unit}" for unit in range(52)]), 2, 100).other_lead
-    assert (found.value, found.low, found.high) == pytest.approx((value, value - reach, value + reach))
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (value, value - reach, value + reach)
+    )
 
 
 def test_few_units_have_no_interval() -> None:
     found = halves_of(scores()[:, :4], units_of(TURNS[:12:3]), 0, 20)
-    assert math.isnan(found.other.low) and math.isnan(found.other_lead.high) and found.other.units == 4
+    assert (
+        math.isnan(found.other.low) and math.isnan(found.other_lead.high) and found.other.units == 4
+    )
     five = halves_of(scores()[:, :15], units_of(TURNS[:15]), 0, 20)
     assert five.other.units == 5 and five.other.low <= five.other.value <= five.other.high

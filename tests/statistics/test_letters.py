@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from robustcs.statistics.families import compact_letters, letters_of
 
 PAIRS = st.integers(1, 9).flatmap(
-    lambda n: st.tuples(st.just(n), st.sets(st.sampled_from([(i, j) for i in range(n) for j in range(i + 1, n)] or [(0, 0)])))
+    lambda n: st.tuples(
+        st.just(n),
+        st.sets(st.sampled_from([(i, j) for i in range(n) for j in range(i + 1, n)] or [(0, 0)])),
+    )
 )
 
 
@@ -42,12 +45,26 @@ def test_more_than_26_groups() -> None:
 
 
 def test_what_a_corrected_p_tells_apart() -> None:
-    assert letters_of([3, 2, 1], {(0, 1): 0.05, (0, 2): 0.051, (1, 2): math.nan}) == ["a", "b", "a b"]
+    assert letters_of([3, 2, 1], {(0, 1): 0.05, (0, 2): 0.051, (1, 2): math.nan}) == [
+        "a",
+        "b",
+        "a b",
+    ]
 
 
 def test_letters_stand_in_the_order_of_the_systems() -> None:
     """The best gets the first letter, wherever it stands."""
-    assert letters_of([0.1, 0.9, 0.5], {(0, 1): 0.01, (0, 2): 0.3, (1, 2): 0.2}) == ["b", "a", "a b"]
+    assert letters_of([0.1, 0.9, 0.5], {(0, 1): 0.01, (0, 2): 0.3, (1, 2): 0.2}) == [
+        "b",
+        "a",
+        "a b",
+    ]
     assert letters_of([0.1, 0.9], {(0, 1): 0.05}) == ["b", "a"]
-    assert letters_of([0.1, 0.9, 0.5], {(0, 1): 0.01, (0, 2): 0.3, (1, 2): 0.01}, left_out=[0]) == ["", "a", "b"]
-    assert letters_of([0.1, 0.9], {(0, 1): 0.07}) == ["a", "a"] and letters_of([0.1, 0.9], {(0, 1): 0.07}, 0.1) == ["b", "a"]
+    assert letters_of([0.1, 0.9, 0.5], {(0, 1): 0.01, (0, 2): 0.3, (1, 2): 0.01}, left_out=[0]) == [
+        "",
+        "a",
+        "b",
+    ]
+    assert letters_of([0.1, 0.9], {(0, 1): 0.07}) == ["a", "a"] and letters_of(
+        [0.1, 0.9], {(0, 1): 0.07}, 0.1
+    ) == ["b", "a"]

@@ -10,7 +10,9 @@ from robustcs.statistics.units import units_of
 
 
 def units(turns: int, conversations: int):  # type: ignore[no-untyped-def]
-    return units_of([f"{place % conversations}_{place // conversations + 1}" for place in range(turns)])
+    return units_of(
+        [f"{place % conversations}_{place // conversations + 1}" for place in range(turns)]
+    )
 
 
 def test_the_limits_are_the_quantiles_at_the_limits_of_the_share_below() -> None:
@@ -20,20 +22,28 @@ def test_the_limits_are_the_quantiles_at_the_limits_of_the_share_below() -> None
     assert found.value == np.median(values) and found.units == 12
     (share,) = share_estimates(some.sums(values <= found.value), some.sizes)
     shift = 0.5 - share.value
-    assert (found.low, found.high) == pytest.approx(np.quantile(values, [share.low + shift, share.high + shift]).tolist())
+    assert (found.low, found.high) == pytest.approx(
+        np.quantile(values, [share.low + shift, share.high + shift]).tolist()
+    )
     assert found.low < found.value < found.high
 
 
 def test_units_that_are_alike_inside_widen_it() -> None:
     by_unit = np.random.default_rng(5).lognormal(4, 1, 12)
     together = median_estimate(by_unit[np.arange(120) % 12], units(120, 12))
-    apart = median_estimate(np.random.default_rng(5).permutation(by_unit[np.arange(120) % 12]), units(120, 12))
+    apart = median_estimate(
+        np.random.default_rng(5).permutation(by_unit[np.arange(120) % 12]), units(120, 12)
+    )
     assert together.high - together.low > 1.5 * (apart.high - apart.low)
 
 
 def test_few_units_have_no_interval_and_nothing_has_no_median() -> None:
     few = median_estimate([1.0, 2.0, 4.0], units(3, 3))
-    assert few.value == 2 and np.isnan(few.low) and few.note == "no interval: only 3 turns (at least 5 required)"
+    assert (
+        few.value == 2
+        and np.isnan(few.low)
+        and few.note == "no interval: only 3 turns (at least 5 required)"
+    )
     nothing = median_estimate([], units(5, 5))
     assert np.isnan(nothing.value) and nothing.units == 0
     ties = median_estimate([7.0] * 20, units(20, 10))

@@ -31,4 +31,6 @@ def test_mcnemar_on_thousands_of_turns() -> None:
 
 def test_many_discordant_turns_take_no_time() -> None:
     assert mcnemar_exact(10_000, 10_000) == 1.0
-    assert mcnemar_exact(9_800, 10_200) == pytest.approx(float(binomtest(9_800, 20_000).pvalue), rel=1e-9)
+    assert mcnemar_exact(9_800, 10_200) == pytest.approx(
+        float(binomtest(9_800, 20_000).pvalue), rel=1e-9
+    )

@@ -23,7 +23,9 @@ from robustcs.statistics.prediction_powered import (
 from robustcs.statistics.units import units_of
 
 
-def drawn(seed: int, systems: int = 3, units: int = 12, judged: int = 6, noise: float = 0.1) -> tuple[np.ndarray, ...]:
+def drawn(
+    seed: int, systems: int = 3, units: int = 12, judged: int = 6, noise: float = 0.1
+) -> tuple[np.ndarray, ...]:
     """People's and the model's scores of turns, and the units."""
     random = np.random.default_rng(seed)
     lengths = random.integers(2, 9, units)
@@ -36,9 +38,13 @@ def drawn(seed: int, systems: int = 3, units: int = 12, judged: int = 6, noise: 
     return people, model, of, mask
 
 
-def by_hand(people: np.ndarray, model: np.ndarray, of, mask: np.ndarray, kept: list[int], units: int):  # type: ignore[no-untyped-def]
+def by_hand(
+    people: np.ndarray, model: np.ndarray, of, mask: np.ndarray, kept: list[int], units: int
+):  # type: ignore[no-untyped-def]
     """θ and λ from the judged units ``kept``, in loops."""
-    rows = [[turn for turn in range(len(of.codes)) if of.codes[turn] == unit] for unit in range(units)]
+    rows = [
+        [turn for turn in range(len(of.codes)) if of.codes[turn] == unit] for unit in range(units)
+    ]
     star = [model[s].mean() for s in range(len(people))]
     top = bottom = turn_top = turn_bottom = 0.0
     ratios = []
@@ -58,7 +64,9 @@ def by_hand(people: np.ndarray, model: np.ndarray, of, mask: np.ndarray, kept: l
         turn_top += sum(people[s, t] * model[s, t] for t in turns) - sum(y) * sum(f) / length
         turn_bottom += sum(model[s, t] ** 2 for t in turns) - sum(f) ** 2 / length
     share = len(kept) / (len(kept) + 10)
-    weight = min(1.0, max(0.0, share * top / bottom + (1 - share) * max(0.0, turn_top / turn_bottom)))
+    weight = min(
+        1.0, max(0.0, share * top / bottom + (1 - share) * max(0.0, turn_top / turn_bottom))
+    )
     return [ry + weight * (star[s] - rf) for s, (ry, rf) in enumerate(ratios)], weight
 
 
@@ -70,7 +78,10 @@ def test_formulas_written_out(judged: int) -> None:
     value, weight = by_hand(people, model, of, mask, kept, 12)
     assert found.value == pytest.approx(value) and found.weight == pytest.approx(weight)
     assert 0 < weight < 1
-    without = [by_hand(people, model, of, mask, [unit for unit in kept if unit != gone], 12)[0] for gone in kept]
+    without = [
+        by_hand(people, model, of, mask, [unit for unit in kept if unit != gone], 12)[0]
+        for gone in kept
+    ]
     variance = (judged - 1) / judged * ((np.array(without) - value) ** 2).sum(axis=0)
     sizes = of.sizes[mask]
     sums = of.sums(people)[:, mask]
@@ -78,7 +89,9 @@ def test_formulas_written_out(judged: int) -> None:
     alone = (u**2).sum(axis=1) / (judged * (judged - 1))
     assert found.people_variance == pytest.approx(alone)
     # from ten units on the model can only help
-    assert found.variance == pytest.approx(np.minimum(variance, alone) if judged >= 10 else variance)
+    assert found.variance == pytest.approx(
+        np.minimum(variance, alone) if judged >= 10 else variance
+    )
     worth = 1 / (1 / 12 + (1 / judged - 1 / 12) * found.variance / alone)
     assert found.worth == pytest.approx(worth)
     half = stats.t.ppf(0.975, judged - 1) * np.sqrt((1 - judged / 12) * found.variance)
@@ -115,7 +128,9 @@ def test_a_shift_of_the_model_changes_nothing(seed: int, shift: float, scale: fl
 def test_intervals_and_p_never_contradict() -> None:
     people, model, of, mask = drawn(7, systems=20, noise=0.5)
     planted = np.linspace(0, 0.4, 19)[:, None]
-    found = corrected(judged_sums(people[1:] - people[:-1] + planted, model[1:] - model[:-1], of, mask))
+    found = corrected(
+        judged_sums(people[1:] - people[:-1] + planted, model[1:] - model[:-1], of, mask)
+    )
     half, p = found.half_width(), found.p_values()
     assert ((p <= 0.05) == (np.abs(found.value) >= half)).all()
     assert (p <= 0.05).any() and (p > 0.05).any()
@@ -127,7 +142,9 @@ def test_p_of_people_alone_is_the_t_test() -> None:
     values = random.normal(0.3, 1, 15)
     sums = Judged(values[None], 0 * values[None], np.zeros((1, 10**7)), np.zeros((1, 10**7)), np.ones(10**7),
                   np.arange(10**7) < 15)  # fmt: skip
-    assert corrected(sums).p_values()[0] == pytest.approx(float(cluster_t_test(values[None], np.ones(15))[0]), rel=1e-4)
+    assert corrected(sums).p_values()[0] == pytest.approx(
+        float(cluster_t_test(values[None], np.ones(15))[0]), rel=1e-4
+    )
 
 
 def test_planning_written_out() -> None:
@@ -149,7 +166,9 @@ def test_selection_is_tested_over_all_permutations() -> None:
 
     def apart(places: tuple[int, ...]) -> float:
         inside = np.isin(np.arange(6), places)
-        return abs(sums[inside].sum() / sizes[inside].sum() - sums[~inside].sum() / sizes[~inside].sum())
+        return abs(
+            sums[inside].sum() / sizes[inside].sum() - sums[~inside].sum() / sizes[~inside].sum()
+        )
 
     every = [apart(places) for places in combinations(range(6), 2)]
     expected = np.mean([value >= apart((0, 1)) - 1e-12 for value in every])
@@ -178,18 +197,25 @@ def test_random_permutations_choose_as_many_units_as_were_judged() -> None:
     apart = abs(pairs / 2 - (values.sum() - pairs) / 198)
     expected = np.mean(apart >= apart[0] - 1e-12)
     assert 0.15 < expected < 0.35
-    assert selection_test(values, np.ones(200), judged, seed=0) == pytest.approx(expected, abs=0.015)
+    assert selection_test(values, np.ones(200), judged, seed=0) == pytest.approx(
+        expected, abs=0.015
+    )
 
 
 def test_no_people_varies_no_worth() -> None:
     people, model, of, mask = drawn(10)
     found: Corrected = corrected(judged_sums(np.full_like(people, 0.5), model, of, mask))
-    assert np.isnan(found.worth).all() and found.half_width(alone=True) == pytest.approx(0, abs=1e-9)
+    assert np.isnan(found.worth).all() and found.half_width(alone=True) == pytest.approx(
+        0, abs=1e-9
+    )
 
 
 def test_no_worth_if_people_give_every_unit_the_same_mean_and_the_model_does_not() -> None:
     """Within units, people's scores follow the model's, so that the model counts; people alone have no error."""
-    of, mask = units_of([f"{unit}_{depth}" for unit in range(12) for depth in (1, 2)]), np.arange(12) < 6
+    of, mask = (
+        units_of([f"{unit}_{depth}" for unit in range(12) for depth in (1, 2)]),
+        np.arange(12) < 6,
+    )
     people = np.resize([0.25, 0.75], 24)[None]
     model = people + np.repeat(np.arange(12) % 3 / 10, 2)
     found = corrected(judged_sums(people, model, of, mask))
@@ -213,14 +239,23 @@ def test_columns_are_the_estimates_and_their_limits_inside_the_scale() -> None:
     }  # fmt: skip
     plain, cut = found.columns(None), found.columns(0.5)
     for name, (middle, half) in limits.items():
-        assert plain[f"{name}_low"] == pytest.approx(middle - half) and plain[f"{name}_high"] == pytest.approx(middle + half)
-        assert cut[f"{name}_low"] == pytest.approx(middle - half) and (cut[f"{name}_high"] <= 0.5).all()
-    assert (plain["ci_high"] > 0.5).any() and (found.columns(None)["corrected"] == found.value).all()
+        assert plain[f"{name}_low"] == pytest.approx(middle - half) and plain[
+            f"{name}_high"
+        ] == pytest.approx(middle + half)
+        assert (
+            cut[f"{name}_low"] == pytest.approx(middle - half)
+            and (cut[f"{name}_high"] <= 0.5).all()
+        )
+    assert (plain["ci_high"] > 0.5).any() and (
+        found.columns(None)["corrected"] == found.value
+    ).all()
     assert (plain["judged_units"], plain["units"], plain["weight"]) == (6, 12, found.weight)
     lower = corrected(judged_sums(people - 0.5, model - 0.5, of, mask)).columns(1.0)
     assert min(lower[f"{name}_low"].min() for name in limits) == 0
     differences = found.differences()
-    assert differences["ci_low"] == pytest.approx(plain["ci_low"]) and differences["ci_high"] == pytest.approx(plain["ci_high"])
+    assert differences["ci_low"] == pytest.approx(plain["ci_low"]) and differences[
+        "ci_high"
+    ] == pytest.approx(plain["ci_high"])
 
 
 def test_p_of_random_permutations_has_four_digits() -> None:

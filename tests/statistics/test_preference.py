@@ -21,14 +21,22 @@ def test_single_judgments_are_the_exact_binomial_test(number: int) -> None:
         found = preferred_share([1] * wins + [0] * (number - wins), [1] * number)
         expected = binomtest(wins, number)
         interval = expected.proportion_ci()
-        assert (found.p, found.low, found.high) == pytest.approx((expected.pvalue, interval.low, interval.high))
+        assert (found.p, found.low, found.high) == pytest.approx(
+            (expected.pvalue, interval.low, interval.high)
+        )
         assert found.method == EXACT_METHOD and found.floor == pytest.approx(2 * 0.5**number)
 
 
 @given(
-    st.lists(st.integers(1, 5).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size))), min_size=1, max_size=30)
+    st.lists(
+        st.integers(1, 5).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size))),
+        min_size=1,
+        max_size=30,
+    )
 )
-def test_the_interval_leaves_out_one_half_exactly_where_p_is_small(pairs: list[tuple[int, int]]) -> None:
+def test_the_interval_leaves_out_one_half_exactly_where_p_is_small(
+    pairs: list[tuple[int, int]],
+) -> None:
     found = preferred_share(*zip(*pairs, strict=True))
     if len(pairs) < LEAST_UNITS:
         assert math.isnan(found.low) and "at least 5 required" in found.note
@@ -45,12 +53,21 @@ def test_units_of_several_judgments_have_wilsons_interval() -> None:
     found = preferred_share([*wins, 0], [*sizes, 0], "pair")
     assert holm_family([found] * 20).note == ""
     (share,) = share_estimates(wins, sizes, "pair")
-    assert (found.value, found.low, found.high, found.units) == (share.value, share.low, share.high, 7)
+    assert (found.value, found.low, found.high, found.units) == (
+        share.value,
+        share.low,
+        share.high,
+        7,
+    )
 
 
 def test_nothing_decided() -> None:
     found = preferred_share([0, 0], [0, 0])
-    assert math.isnan(found.value) and found.p == found.floor == 1 and found.note == "no judgment is decided"
+    assert (
+        math.isnan(found.value)
+        and found.p == found.floor == 1
+        and found.note == "no judgment is decided"
+    )
 
 
 def test_equal_sides_are_told_apart_in_one_of_twenty() -> None:
@@ -58,13 +75,19 @@ def test_equal_sides_are_told_apart_in_one_of_twenty() -> None:
     rejected = []
     for _ in range(1500):
         sizes = random.integers(1, 5, 15)
-        rejected.append(preferred_share(random.binomial(sizes, random.beta(2, 2, 15)), sizes).p <= 0.05)
+        rejected.append(
+            preferred_share(random.binomial(sizes, random.beta(2, 2, 15)), sizes).p <= 0.05
+        )
     assert 0.03 <= np.mean(rejected) <= 0.065
 
 
 def test_nothing_decided_and_all_won() -> None:
     nothing = preferred_share([0, 0], [0, 0])
-    assert math.isnan(nothing.value) and nothing.units == 0 and nothing.note == "no judgment is decided"
+    assert (
+        math.isnan(nothing.value)
+        and nothing.units == 0
+        and nothing.note == "no judgment is decided"
+    )
     # all units agree: no variance, so as many trials as units
     found = preferred_share([2] * 8, [2] * 8)
     assert found.value == 1 and found.p == pytest.approx(2 * t.sf((1 - 0.5) * math.sqrt(4 * 8), 7))
@@ -87,4 +110,6 @@ def test_parts_of_judgments_count_as_half_a_judgment_in_the_number_of_trials() -
     wins, sizes = [0.1, 0, 0, 0.2, 0, 0, 0], [2.0, 3, 1, 2, 4, 1, 2]
     few, most = preferred_share(wins, sizes), preferred_share(np.subtract(sizes, wins), sizes)
     trials = 1 / 30 * 29 / 30 / float(cluster_ratio(wins, sizes).variance[0])
-    assert few.p == pytest.approx(2 * t.sf((0.5 - 0.02) * math.sqrt(4 * trials), 6)) and most.p == pytest.approx(few.p)
+    assert few.p == pytest.approx(
+        2 * t.sf((0.5 - 0.02) * math.sqrt(4 * trials), 6)
+    ) and most.p == pytest.approx(few.p)

@@ -24,7 +24,10 @@ two_rankings = st.integers(2, 9).flatmap(
 def plain_tau_ap(reference: list[float], estimate: list[float]) -> float:
     """Yilmaz et al. (2008), equation 4, word for word: the list goes down the estimate."""
     order = sorted(range(len(estimate)), key=lambda i: -estimate[i])
-    total = sum(sum(reference[above] > reference[order[i]] for above in order[:i]) / i for i in range(1, len(order)))
+    total = sum(
+        sum(reference[above] > reference[order[i]] for above in order[:i]) / i
+        for i in range(1, len(order))
+    )
     return 2 / (len(order) - 1) * total - 1
 
 
@@ -46,7 +49,10 @@ def test_tau_ap_equals_published_values(
     x: list[float], y: list[float], one_way: float, both_ways: float, both_ways_tied: float
 ) -> None:
     assert tau_ap(x, y) == pytest.approx(one_way, abs=5e-5)
-    for (one, other), expected in (((x, y), both_ways), ((np.round(x, 1), np.round(y, 1)), both_ways_tied)):
+    for (one, other), expected in (
+        ((x, y), both_ways),
+        ((np.round(x, 1), np.round(y, 1)), both_ways_tied),
+    ):
         assert (tau_ap(one, other) + tau_ap(other, one)) / 2 == pytest.approx(expected, abs=5e-5)
 
 
@@ -84,7 +90,10 @@ def test_an_exchange_at_the_top_costs_more() -> None:
 
 def test_differences_in_the_last_bits_are_ties() -> None:
     assert ranks([0.1 + 0.2, 0.3, 0.5]).tolist() == [2, 2, 1]
-    assert ranks([0.1, 0.1 + 3e-10]).tolist() == [1, 1] and ranks([0.1, 0.1 + 3e-9]).tolist() == [2, 1]
+    assert ranks([0.1, 0.1 + 3e-10]).tolist() == [1, 1] and ranks([0.1, 0.1 + 3e-9]).tolist() == [
+        2,
+        1,
+    ]
 
 
 def test_many_rankings_at_once() -> None:

@@ -28,8 +28,16 @@ def test_by_hand() -> None:
     assert math.isnan(risk([]).urisk)
 
 
-@given(st.lists(st.lists(st.integers(-8, 8).map(lambda eighths: eighths / 8), min_size=1, max_size=4), min_size=1, max_size=8))
-def test_swapping_conversations_moves_it_as_it_moves_the_mean(conversations: list[list[float]]) -> None:
+@given(
+    st.lists(
+        st.lists(st.integers(-8, 8).map(lambda eighths: eighths / 8), min_size=1, max_size=4),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_swapping_conversations_moves_it_as_it_moves_the_mean(
+    conversations: list[list[float]],
+) -> None:
     """All ways to swap two systems in whole conversations: U_Risk is their mean on average, and its p is that of the mean."""
     gains = np.concatenate([np.array(own) for own in conversations])
     codes = np.repeat(np.arange(len(conversations)), [len(own) for own in conversations])

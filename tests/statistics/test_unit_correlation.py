@@ -14,24 +14,36 @@ from scipy import stats
 
 from robustcs.statistics import unit_correlation as unit_correlation_module
 from robustcs.statistics.families import holm_family
-from robustcs.statistics.unit_correlation import _concordance, unit_correlation, unit_partial_correlation
+from robustcs.statistics.unit_correlation import (
+    _concordance,
+    unit_correlation,
+    unit_partial_correlation,
+)
 from robustcs.statistics.units import Units
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
 
 def units(lengths: list[int]) -> Units:
-    return Units("conversation", np.repeat(np.arange(len(lengths)), lengths), tuple(map(str, range(len(lengths)))))
+    return Units(
+        "conversation",
+        np.repeat(np.arange(len(lengths)), lengths),
+        tuple(map(str, range(len(lengths)))),
+    )
 
 
-def sample(random: np.random.Generator, lengths: list[int], digits: int = 2) -> tuple[np.ndarray, np.ndarray]:
+def sample(
+    random: np.random.Generator, lengths: list[int], digits: int = 2
+) -> tuple[np.ndarray, np.ndarray]:
     codes = np.repeat(np.arange(len(lengths)), lengths)
     common = random.normal(0, 0.7, (2, len(lengths)))[:, codes]
     x, y = random.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], len(codes)).T + common
     return x.round(digits), y.round(digits)
 
 
-def written_out(function: Callable[[np.ndarray], float], codes: np.ndarray) -> tuple[float, float, float, float]:
+def written_out(
+    function: Callable[[np.ndarray], float], codes: np.ndarray
+) -> tuple[float, float, float, float]:
     """Value, limits and p of the jackknife, from ``function``: which turns count → correlation."""
     count = codes.max() + 1
     value = function(np.ones(len(codes), dtype=bool))
@@ -56,8 +68,12 @@ def test_it_is_the_jackknife_written_out(method: str, digits: int) -> None:
     assert holm_family([found] * 20).note == "", "p of a correlation may be as small as one likes"
     # the order of turns changes nothing
     mixed = np.random.default_rng(1).permutation(len(x))
-    again = unit_correlation(x[mixed], y[mixed], Units("conversation", some.codes[mixed], some.labels), method)
-    assert (again.value, again.low, again.high) == pytest.approx((found.value, found.low, found.high))
+    again = unit_correlation(
+        x[mixed], y[mixed], Units("conversation", some.codes[mixed], some.labels), method
+    )
+    assert (again.value, again.low, again.high) == pytest.approx(
+        (found.value, found.low, found.high)
+    )
 
 
 @pytest.mark.parametrize("method", SCIPY)
@@ -73,11 +89,17 @@ def test_similarities_that_differ_in_their_last_bits_are_tied(method: str) -> No
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(1, 40), st.integers(1, 12))
-def test_concordant_pairs_are_those_of_every_two_turns(seed: int, turns: int, values: int, groups: int) -> None:
+def test_concordant_pairs_are_those_of_every_two_turns(
+    seed: int, turns: int, values: int, groups: int
+) -> None:
     random = np.random.default_rng(seed)
     x, y = random.integers(0, values, (2, turns)) / 7
     codes = random.integers(0, groups, turns)
-    signs = np.sign(np.subtract.outer(x, x)) * np.sign(np.subtract.outer(y, y)) * np.equal.outer(codes, codes)
+    signs = (
+        np.sign(np.subtract.outer(x, x))
+        * np.sign(np.subtract.outer(y, y))
+        * np.equal.outer(codes, codes)
+    )
     assert _concordance(x, y, codes).tolist() == signs.sum(axis=1).tolist()
 
 
@@ -108,7 +130,10 @@ VALUES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0])
 
 
 @settings(deadline=None, max_examples=15)
-@given(st.lists(st.tuples(VALUES, VALUES, st.integers(0, 5)), min_size=14, max_size=30), st.sampled_from(sorted(SCIPY)))
+@given(
+    st.lists(st.tuples(VALUES, VALUES, st.integers(0, 5)), min_size=14, max_size=30),
+    st.sampled_from(sorted(SCIPY)),
+)
 def test_ties_and_uneven_units(turns: list[tuple[float, float, int]], method: str) -> None:
     x, y, names = (np.array(column) for column in zip(*turns, strict=True))
     labels, codes = np.unique(names, return_inverse=True)
@@ -138,15 +163,22 @@ def test_partial_correlation_is_that_of_the_residuals(columns: int) -> None:
     x, y = sample(random, lengths)
     constant = random.normal(size=(len(x), columns)) + x[:, None]
     found = unit_partial_correlation(x, y, constant, some)
-    expected = written_out(lambda rows: residual_correlation(x[rows], y[rows], constant[rows]), some.codes)
+    expected = written_out(
+        lambda rows: residual_correlation(x[rows], y[rows], constant[rows]), some.codes
+    )
     assert (found.value, found.low, found.high, found.p) == pytest.approx(expected)
 
 
 def test_given_columns_that_explain_everything_or_nothing() -> None:
     some = units([5] * 6)
     x, y = np.random.default_rng(0).normal(size=(2, 30))
-    plain, nothing = unit_correlation(x, y, some, "pearson"), unit_partial_correlation(x, y, np.ones((30, 2)), some)
-    assert (nothing.value, nothing.low, nothing.high) == pytest.approx((plain.value, plain.low, plain.high))
+    plain, nothing = (
+        unit_correlation(x, y, some, "pearson"),
+        unit_partial_correlation(x, y, np.ones((30, 2)), some),
+    )
+    assert (nothing.value, nothing.low, nothing.high) == pytest.approx(
+        (plain.value, plain.low, plain.high)
+    )
     assert math.isnan(unit_partial_correlation(x, y, x[:, None], some).value)
     few = Units("turn", np.arange(3), ("a", "b", "c"))
     assert math.isnan(unit_partial_correlation(x[:3], y[:3], x[:3, None], few).value)
@@ -158,7 +190,9 @@ def test_given_columns_that_explain_everything_or_nothing() -> None:
 def test_a_binary_variable_gives_the_point_biserial_correlation() -> None:
     x, y = np.array([0.1, 0.4, 0.5, 0.9, 0.8, 0.2]), np.array([0, 0, 1, 1, 1, 0])
     single = Units("turn", np.arange(6), tuple("abcdef"))
-    assert unit_correlation(x, y, single, "pearson").value == pytest.approx(stats.pointbiserialr(y, x).statistic)
+    assert unit_correlation(x, y, single, "pearson").value == pytest.approx(
+        stats.pointbiserialr(y, x).statistic
+    )
 
 
 def test_what_cannot_be_said() -> None:
@@ -166,11 +200,18 @@ def test_what_cannot_be_said() -> None:
     x = np.arange(24.0)
     assert math.isnan(unit_correlation(x, np.ones(24), some, "pearson").value)
     perfect = unit_correlation(x, 2 * x, some, "pearson")
-    assert perfect.value == pytest.approx(1) and math.isnan(perfect.low) and "all conversations are alike" in perfect.note
+    assert (
+        perfect.value == pytest.approx(1)
+        and math.isnan(perfect.low)
+        and "all conversations are alike" in perfect.note
+    )
     once = unit_correlation(x, (x == 3) * 1.0, some, "spearman")
     assert math.isnan(once.low) and "without one conversation" in once.note
     few = unit_correlation(x[:16], np.sin(x[:16]), units([4] * 4), "kendall")
-    assert math.isnan(few.low) and few.note == "no interval: only 4 conversations (at least 5 required)"
+    assert (
+        math.isnan(few.low)
+        and few.note == "no interval: only 4 conversations (at least 5 required)"
+    )
 
 
 def test_coverage() -> None:
@@ -200,8 +241,13 @@ def test_partial_correlation_of_two_values_and_of_too_few_turns() -> None:
 @pytest.mark.parametrize("method", SCIPY)
 def test_large_values_lose_no_digits(method: str) -> None:
     some, (x, y) = units([4] * 6), sample(np.random.default_rng(3), [4] * 6)
-    found, far = unit_correlation(x, y, some, method), unit_correlation(x + 1e5, y - 1e5, some, method)
-    assert (far.value, far.low, far.high) == pytest.approx((found.value, found.low, found.high), rel=1e-6)
+    found, far = (
+        unit_correlation(x, y, some, method),
+        unit_correlation(x + 1e5, y - 1e5, some, method),
+    )
+    assert (far.value, far.low, far.high) == pytest.approx(
+        (found.value, found.low, found.high), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("method", ["pearson", "spearman"])
@@ -211,7 +257,9 @@ def test_a_few_units_at_a_time_give_the_same(method: str, monkeypatch: pytest.Mo
     whole = unit_correlation(x, y, some, method)
     monkeypatch.setattr("robustcs.statistics.unit_correlation._CELLS", 2 * len(x))
     parts = unit_correlation(x, y, some, method)
-    assert (parts.value, parts.low, parts.high) == pytest.approx((whole.value, whole.low, whole.high))
+    assert (parts.value, parts.low, parts.high) == pytest.approx(
+        (whole.value, whole.low, whole.high)
+    )
 
 
 @pytest.mark.parametrize("method", SCIPY)
@@ -220,7 +268,10 @@ def test_a_variable_that_does_not_vary_is_named(method: str) -> None:
     for one, other in ((x, same), (same, x), (same, same)):
         found = unit_correlation(one, other, some, method)
         assert math.isnan(found.value) and found.note == "a variable does not vary"
-    assert unit_correlation([1.0, 2], [2.0, 1], units([1, 1]), method).note == "a variable does not vary"
+    assert (
+        unit_correlation([1.0, 2], [2.0, 1], units([1, 1]), method).note
+        == "a variable does not vary"
+    )
     assert not math.isnan(unit_correlation([1.0, 2, 4], [2.0, 1, 5], units([1] * 3), method).value)
 
 
@@ -231,5 +282,12 @@ def test_a_variable_that_varies_in_one_conversation_alone_has_no_interval(method
     once = np.where(some.codes == 2, x, 0.1)
     for one, other in ((once, y), (y, once)):
         found = unit_correlation(one, other, some, method)
-        assert found.value == pytest.approx(SCIPY[method](one, other)[0]) and math.isnan(found.low) and math.isnan(found.p)
-        assert found.note == "no interval: without one conversation, a variable does not vary; unstable: only 6 conversations"
+        assert (
+            found.value == pytest.approx(SCIPY[method](one, other)[0])
+            and math.isnan(found.low)
+            and math.isnan(found.p)
+        )
+        assert (
+            found.note
+            == "no interval: without one conversation, a variable does not vary; unstable: only 6 conversations"
+        )

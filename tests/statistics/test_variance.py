@@ -65,14 +65,20 @@ def test_intervals_cover_the_truth() -> None:
 
 def test_the_interval_is_the_nested_bootstrap_t_of_sums_over_units() -> None:
     rng = np.random.default_rng(3)
-    units = Units("conversation", rng.permutation(np.repeat(np.arange(9), 4)), tuple(map(str, range(9))))
+    units = Units(
+        "conversation", rng.permutation(np.repeat(np.arange(9), 4)), tuple(map(str, range(9)))
+    )
     table = rng.random((36, 1)) + 0.4 * rng.random((36, 3))
     turn, set_, rest, wording = (part.share for part in variance_components(table, units, 5, 100))
-    expected = agreement_estimate(units.sums(variance_sums(table).T).T, share_of(0), 5, "conversation", 100)
+    expected = agreement_estimate(
+        units.sums(variance_sums(table).T).T, share_of(0), 5, "conversation", 100
+    )
     assert (turn.low, turn.high) == pytest.approx((expected.low, expected.high))
     assert (wording.low, wording.high) == pytest.approx((1 - turn.high, 1 - turn.low))
     assert turn.units == 9 and turn.note == "unstable: only 9 conversations"
-    assert all(0 <= part.low <= part.value <= part.high <= 1 for part in (turn, set_, rest, wording))
+    assert all(
+        0 <= part.low <= part.value <= part.high <= 1 for part in (turn, set_, rest, wording)
+    )
 
 
 def test_extremes() -> None:
@@ -81,8 +87,14 @@ def test_extremes() -> None:
     nothing = variance_components(np.full((5, 3), 0.1), alone(5), 0)
     assert all(np.isnan(part.share.value) and np.isnan(part.share.low) for part in nothing)
     few = variance_components(np.random.default_rng(0).random((4, 3)), alone(4), 0)
-    assert all(np.isnan(part.share.low) and "only 4 turns (at least 5 required)" in part.share.note for part in few)
-    with pytest.raises(UsageError, match="cannot decompose the variance of 5 turns × 1 sets; use at least two turns"):
+    assert all(
+        np.isnan(part.share.low) and "only 4 turns (at least 5 required)" in part.share.note
+        for part in few
+    )
+    with pytest.raises(
+        UsageError,
+        match="cannot decompose the variance of 5 turns × 1 sets; use at least two turns",
+    ):
         variance_components(np.ones((5, 1)), alone(5), 0)
     with pytest.raises(UsageError, match="of 1 turns × 5 sets"):
         variance_components(np.ones((1, 5)), alone(1), 0)
@@ -93,9 +105,15 @@ def test_extremes() -> None:
 
 
 def test_shares_of_a_resample_are_those_of_its_turns() -> None:
-    table = np.random.default_rng(2).random((9, 3)) + np.array([0, 0.4, 0.1]) + np.arange(9)[:, None] / 9
+    table = (
+        np.random.default_rng(2).random((9, 3))
+        + np.array([0, 0.4, 0.1])
+        + np.arange(9)[:, None] / 9
+    )
     picked = np.array([0, 0, 3, 8, 8, 8, 5, 1])
     expected = np.array(sums_of_squares(table[picked]))
     assert (expected > 0).all()
     sums = variance_sums(table)[picked].sum(axis=0)
-    assert [float(share_of(place)(sums)) for place in range(3)] == pytest.approx((expected / expected.sum()).tolist())
+    assert [float(share_of(place)(sums)) for place in range(3)] == pytest.approx(
+        (expected / expected.sum()).tolist()
+    )

@@ -62,7 +62,9 @@ def asked() -> dict[str, Any]:
 
 
 @pytest.fixture
-def result(answered: str, asked: dict[str, Any], demo: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def result(
+    answered: str, asked: dict[str, Any], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> Any:
     """What the Python function gives in the folder of the demo."""
     if answered not in asked:
         monkeypatch.chdir(demo)
@@ -81,8 +83,12 @@ def printed(line: str, asked: dict[str, Any], in_demo: Command, tmp_path: Path) 
     """What the command writes as JSON, LaTeX, Markdown and text, by suffix, and what it shows, as ``-``."""
     if line not in asked:
         files = {suffix: tmp_path / f"all.{suffix}" for suffix in ("json", "tex", "md", "txt")}
-        shown = in_demo(f"{line} --output - {' '.join(f'--output {file}' for file in files.values())}").out
-        asked[line] = {suffix: file.read_text("utf-8") for suffix, file in files.items()} | {"-": shown}
+        shown = in_demo(
+            f"{line} --output - {' '.join(f'--output {file}' for file in files.values())}"
+        ).out
+        asked[line] = {suffix: file.read_text("utf-8") for suffix, file in files.items()} | {
+            "-": shown
+        }
     return dict(asked[line])
 
 
@@ -94,7 +100,9 @@ def as_json(printed: dict[str, str]) -> str:
 
 def test_python_gives_what_the_command_gives(answered: str, result: Any, as_json: str) -> None:
     told = json.loads(as_json)
-    given = json.loads(to_json(answered, "", result.evaluated.as_dict(), [], result.tables, result.evaluated.notes))
+    given = json.loads(
+        to_json(answered, "", result.evaluated.as_dict(), [], result.tables, result.evaluated.notes)
+    )
     assert told["tables"] == given["tables"] and told["policy"] == given["policy"]
     assert list(told["tables"]) == list(result.tables)
     assert sorted(spec.name for spec in result.declared) == sorted(result.tables)
@@ -126,7 +134,10 @@ def objects(demo: Path) -> dict[str, Any]:
 def own_objects(demo: Path) -> dict[str, dict[str, Any]]:
     """The same of the files of studies with turns of their own."""
     tsv, clariq, crowd = {"sep": "\t", "quoting": 3}, demo / "clariq", demo / "crowd"
-    run, judged = ["qid", "Q0", "docno", "rank", "score", "tag"], ["query_id", "iteration", "doc_id", "relevance"]
+    run, judged = (
+        ["qid", "Q0", "docno", "rank", "score", "tag"],
+        ["query_id", "iteration", "doc_id", "relevance"],
+    )
     trec = {"sep": r"\s+", "header": None}
     return {
         "clariq": {
@@ -181,7 +192,9 @@ def test_objects_give_what_files_give(
         held = held | {"qr": {"people": [held["runs"][f"manual_{number}"] for number in (1, 2, 3)]}}
     result = getattr(robustcs, answered)(**held)
     for name, frame in expected.tables.items():
-        ours, theirs = (table.drop(columns=list(FILES & {*table})) for table in (result.tables[name], frame))
+        ours, theirs = (
+            table.drop(columns=list(FILES & {*table})) for table in (result.tables[name], frame)
+        )
         pd.testing.assert_frame_equal(ours, theirs)
     assert result.evaluated == expected.evaluated
     # one file may hold several texts, an object holds one
@@ -192,15 +205,22 @@ def test_objects_give_what_files_give(
     assert read[0] == read[1]
     held = [entry for entry in result.inputs if entry["path"].startswith("<")]
     assert all(len(entry["sha256"]) == 64 for entry in held)
-    assert bool(held) == any(entry["role"].split(" ")[0] not in ("paraphrases", "collection") for entry in expected.inputs)
+    assert bool(held) == any(
+        entry["role"].split(" ")[0] not in ("paraphrases", "collection")
+        for entry in expected.inputs
+    )
 
 
-def test_results_are_short_and_have_every_form(answered: str, result: Any, printed: dict[str, str]) -> None:
+def test_results_are_short_and_have_every_form(
+    answered: str, result: Any, printed: dict[str, str]
+) -> None:
     assert len(repr(result)) < 400 and repr(result).startswith(f"<{type(result).__name__}: ")
     assert result.to_json() == printed["json"]
     for form, suffix in (("latex", "tex"), ("markdown", "md")):
         # a command may show one figure of several
-        assert set(printed[suffix].splitlines()) <= set(getattr(result, f"to_{form}")().splitlines())
+        assert set(printed[suffix].splitlines()) <= set(
+            getattr(result, f"to_{form}")().splitlines()
+        )
     study = next(study for study in STUDIES if study.name == answered)
     drawn = [block.slug for block in study.part("show").show(result) if isinstance(block, Figure)]
     assert list(result.figures()) == drawn
@@ -222,11 +242,17 @@ MORE_ON_REQUEST = {"unjudged": {"tipping"}}
      *(pytest.param(name, True, marks=pytest.mark.long) for name in NAMES if name != "retrieve")],
     indirect=["answered"],
 )  # fmt: skip
-def test_every_table_can_be_asked_for(result: Any, line: str, in_demo: Command, tmp_path: Path, rest: bool) -> None:
-    tables = [name for name in result.tables if name not in MORE_ON_REQUEST.get(result.study, set())]
+def test_every_table_can_be_asked_for(
+    result: Any, line: str, in_demo: Command, tmp_path: Path, rest: bool
+) -> None:
+    tables = [
+        name for name in result.tables if name not in MORE_ON_REQUEST.get(result.study, set())
+    ]
     for table in tables if rest else tables[-1:]:
         files = [tmp_path / f"{table}.{suffix}" for suffix in ("json", "csv", "txt")]
-        seen = in_demo(f"{line} --table {table} --output - {' '.join(f'--output {file}' for file in files)}").out
+        seen = in_demo(
+            f"{line} --table {table} --output - {' '.join(f'--output {file}' for file in files)}"
+        ).out
         as_json, as_csv, shown = (file.read_text("utf-8") for file in files)
         assert list(json.loads(as_json)["tables"]) == [table]
         assert result.to_csv(table=table) == as_csv
@@ -234,7 +260,9 @@ def test_every_table_can_be_asked_for(result: Any, line: str, in_demo: Command, 
 
 
 @pytest.mark.long
-def test_the_terminal_is_the_output_by_default(line: str, printed: dict[str, str], in_demo: Command) -> None:
+def test_the_terminal_is_the_output_by_default(
+    line: str, printed: dict[str, str], in_demo: Command
+) -> None:
     assert in_demo(line).out == printed["-"]
     assert in_demo(f"{line} --format json").out == printed["json"]
 
@@ -272,20 +300,33 @@ def test_a_command_says_what_it_does_and_refuses_the_rest(name: str, in_demo: Co
     assert "No such option '--no-such-option'" in in_demo(f"{name} --no-such-option", code=2).err
     function = getattr(robustcs, name)
     assert function.__doc__ and "Inputs by keyword" in function.__doc__
-    own = [parameter for parameter in inspect.signature(function).parameters if parameter not in ("project", "inputs", "tell")]
+    own = [
+        parameter
+        for parameter in inspect.signature(function).parameters
+        if parameter not in ("project", "inputs", "tell")
+    ]
     assert all(word.isidentifier() for word in own)
     assert COMMANDS[name].help
 
 
-def test_an_unknown_keyword_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_keyword_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)  # without a project, which would be read every time
     with pytest.raises(robustcs.errors.UsageError, match="^no input is named 'no_such_input'"):
         getattr(robustcs, name)(no_such_input="x")
-    own = [word for word in inspect.signature(getattr(robustcs, name)).parameters if word not in ("project", "inputs")]
+    own = [
+        word
+        for word in inspect.signature(getattr(robustcs, name)).parameters
+        if word not in ("project", "inputs")
+    ]
     for word in ("qrels", "relevance_level", *own):
         if word == "paraphraser":  # paraphrases are nearer
             continue
-        with pytest.raises(robustcs.errors.UsageError, match=f"^no input is named '{word}s'; did you mean '{word}'[?] "):
+        with pytest.raises(
+            robustcs.errors.UsageError,
+            match=f"^no input is named '{word}s'; did you mean '{word}'[?] ",
+        ):
             getattr(robustcs, name)(**{f"{word}s": "x"})
 
 

@@ -33,7 +33,11 @@ def texts_of(path: Path) -> Iterator[tuple[int, str]]:
             skipped |= {id(part) for part in ast.walk(node)} - {id(node)}
             parts = (part.value if isinstance(part, ast.Constant) else "@" for part in node.values)
             yield node.lineno, "".join(map(str, parts))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in skipped
+        ):
             yield node.lineno, node.value
 
 
@@ -61,5 +65,7 @@ def test_old_sentences_are_banned(text: str) -> None:
 
 
 def test_of_a_text_with_values_the_words_count(tmp_path: Path) -> None:
-    (tmp_path / "one.py").write_text('"""not proven"""\nsaid = f"{1} of {2} orders are" f" not {3} proven"\n')
+    (tmp_path / "one.py").write_text(
+        '"""not proven"""\nsaid = f"{1} of {2} orders are" f" not {3} proven"\n'
+    )
     assert [text for _, text in texts_of(tmp_path / "one.py")] == ["@ of @ orders are not @ proven"]

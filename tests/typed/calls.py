@@ -15,14 +15,22 @@ def calls(folder: Path) -> list[pd.DataFrame]:
     frame = pd.DataFrame({"query_id": ["1_1"], "doc_id": ["a"], "score": [1.0]})
     found = [
         robustcs.evaluate(QRELS, RUN, metric="P_1").measures,
-        robustcs.evaluate(QRELS, {"mine": RUN, "frame": frame}, metrics=["P_1", "ndcg_cut_3"], margin=0.02).pairs,
+        robustcs.evaluate(
+            QRELS, {"mine": RUN, "frame": frame}, metrics=["P_1", "ndcg_cut_3"], margin=0.02
+        ).pairs,
         robustcs.compare(RUN, frame, qrels=QRELS, metric="P_1").measures,
-        robustcs.compare(old=folder / "plain.toml", new=folder, fail_if=["drop>0.02"], metric="P_1").gate,
+        robustcs.compare(
+            old=folder / "plain.toml", new=folder, fail_if=["drop>0.02"], metric="P_1"
+        ).gate,
         robustcs.breakdown(folder / "robustcs.toml", threshold=0.5, find_slices=False).bins,
         robustcs.unjudged(project=folder / "robustcs.toml", scope="pool", metric="P_1").rates,
         robustcs.breakdown(QRELS, original=RUN, qr={"t5": RUN}, human=RUN).turns,
-        robustcs.robustness(QRELS, {"a": RUN, "b": RUN}, groups={"g": ("a", ["b"])}, metric="P_1").tables["measures"],
-        robustcs.review(files=[folder / "review/ada.jsonl", folder / "review/ben.jsonl"]).categories,
+        robustcs.robustness(
+            QRELS, {"a": RUN, "b": RUN}, groups={"g": ("a", ["b"])}, metric="P_1"
+        ).tables["measures"],
+        robustcs.review(
+            files=[folder / "review/ada.jsonl", folder / "review/ben.jsonl"]
+        ).categories,
         robustcs.crowd(grades=folder / "crowd/grades.csv", tolerance=2).grades,
         robustcs.agreement(ratings=folder / "annotations/ratings.csv", majority=3).tables["kappa"],
     ]

@@ -19,7 +19,18 @@ from robustcs.inputs.annotations import Unit as TextUnit
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Grouping
-from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Result,
+    TableSpec,
+    count,
+    flag,
+    number,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.statistics import agreement
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import mean_estimates
@@ -35,7 +46,10 @@ LONGEST_SHARE: Mapping[TextUnit, float] = {"paragraph": 0.5, "sentence": 0.75, "
 LEAST_OTHERS: Mapping[TextUnit, int] = {"paragraph": 2, "sentence": 2, "selection": 1}
 AGGREGATES = ("mean", "majority", "similarity")
 _BY_UNIT = "95% CI, cluster-robust t over units on the logit scale; null for fewer than five"
-_UNITS = (count("units", "independent conversations, turns or texts"), text("note", "caveats of the interval"))
+_UNITS = (
+    count("units", "independent conversations, turns or texts"),
+    text("note", "caveats of the interval"),
+)
 _CLUSTER = "95% CI, cluster-robust t over units; null for fewer than five"
 
 
@@ -121,7 +135,11 @@ class SnippetAgreement(Result):
 
 
 def snippet_agreement(
-    texts: Texts, references: Texts, evaluated: Evaluated, majority: int | None = None, seed: int = 0
+    texts: Texts,
+    references: Texts,
+    evaluated: Evaluated,
+    majority: int | None = None,
+    seed: int = 0,
 ) -> SnippetAgreement:
     """Compare the annotations of each text with each other and with its references, if there are any.
 
@@ -145,7 +163,9 @@ def snippet_agreement(
     agreement.check_majority(majority, annotators, "annotators")
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
-    overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
+    overlaps = {
+        key: _against_reference(chosen[key], some, majority) for key, some in expected.items()
+    }
     # if references were cut to sentences, report the time and size of the original paragraph annotations
     read = given if cut_note else {key: given[key] for key in given if key in texts}
     groups = [(name, some) for name, some in (("annotators", texts), ("reference", read)) if some]
@@ -154,9 +174,17 @@ def snippet_agreement(
     read_unit = next(iter(texts.values())).unit
     without = len(texts) - len(expected) if references else 0
     told = [cut_note] if cut_note else []
-    told += [f"no reference for {without} of {counted(len(texts), 'text')}: excluded from that comparison"] if without else []
+    told += (
+        [
+            f"no reference for {without} of {counted(len(texts), 'text')}: excluded from that comparison"
+        ]
+        if without
+        else []
+    )
     rule = majority_rule(
-        {len(chosen[key]) for key in overlaps}, majority, "sentences" if read_unit == "selection" else "characters"
+        {len(chosen[key]) for key in overlaps},
+        majority,
+        "sentences" if read_unit == "selection" else "characters",
     )
     compared = units.take([key in overlaps for key in texts])
     empty = sum(not some.any() for some in expected.values())
@@ -177,7 +205,9 @@ def snippet_agreement(
 
 def _chosen(text: AnnotatedText) -> agreement.Chosen:
     """Return bool[n, items]: the characters of the text (or its sentences) that each of n annotators selected."""
-    characters = agreement.chosen_characters([annotation.spans for annotation in text.annotations], len(text.text))
+    characters = agreement.chosen_characters(
+        [annotation.spans for annotation in text.annotations], len(text.text)
+    )
     if not text.parts:
         return characters
     return np.column_stack([characters[:, start:end].any(axis=1) for start, end in text.parts])
@@ -186,7 +216,12 @@ def _chosen(text: AnnotatedText) -> agreement.Chosen:
 def _in_order(texts: Texts) -> Texts:
     """Return the texts by turn and the annotations by worker, so that results do not depend on the order of lines."""
     return {
-        key: replace(texts[key], annotations=tuple(sorted(texts[key].annotations, key=lambda one: (one.worker, one.spans))))
+        key: replace(
+            texts[key],
+            annotations=tuple(
+                sorted(texts[key].annotations, key=lambda one: (one.worker, one.spans))
+            ),
+        )
         for key in sorted(texts, key=lambda key: (turn_sort_key(key[0]), key[1]))
     }
 
@@ -206,22 +241,38 @@ def _means(values: np.ndarray, units: Units) -> tuple[Estimate, ...]:
     return mean_estimates(units.sums(values), units.sizes, units.kind, (0.0, 1.0))
 
 
-def _against_reference(annotations: agreement.Chosen, references: agreement.Chosen, majority: int | None) -> np.ndarray:
+def _against_reference(
+    annotations: agreement.Chosen, references: agreement.Chosen, majority: int | None
+) -> np.ndarray:
     """Return float[3 aggregates, 3 measures] for one text: precision, recall and F1, means over the references."""
-    by_annotator = np.array([scores.mean(axis=1) for scores in agreement.overlap_scores(annotations, references)])
+    by_annotator = np.array(
+        [scores.mean(axis=1) for scores in agreement.overlap_scores(annotations, references)]
+    )
     enough = annotations.sum(axis=0) >= agreement.majority_of(len(annotations), majority)
-    by_majority = np.array([scores.mean() for scores in agreement.overlap_scores(enough[None, :], references)])
-    return np.array([by_annotator.mean(axis=1), by_majority, by_annotator[:, agreement.most_similar(annotations)]])
+    by_majority = np.array(
+        [scores.mean() for scores in agreement.overlap_scores(enough[None, :], references)]
+    )
+    return np.array(
+        [
+            by_annotator.mean(axis=1),
+            by_majority,
+            by_annotator[:, agreement.most_similar(annotations)],
+        ]
+    )
 
 
-def _reference(overlaps: Sequence[np.ndarray], majority: str, units: Units, empty: int) -> list[Any]:
+def _reference(
+    overlaps: Sequence[np.ndarray], majority: str, units: Units, empty: int
+) -> list[Any]:
     """Return the rows of ``reference``. ``majority``: its rule in words; ``empty``: texts without a reference snippet."""
     rules = ("all pairs of annotator and reference", majority, "the annotator most like the others")
     rows = []
     for place, (aggregate, rule) in enumerate(zip(AGGREGATES, rules, strict=True)):
         if overlaps:
             precision, recall, f1 = _means(np.array(overlaps)[:, place].T, units)
-            rows.append((aggregate, precision, recall, f1, len(overlaps), rule, f1.units, f1.note, empty))
+            rows.append(
+                (aggregate, precision, recall, f1, len(overlaps), rule, f1.units, f1.note, empty)
+            )
     return rows
 
 
@@ -235,7 +286,13 @@ def majority_rule(annotators: set[int], majority: int | None, items: str = "char
 
 def _annotations(text: AnnotatedText, chosen: agreement.Chosen) -> Iterator[tuple[object, ...]]:
     others, least = chosen.sum(axis=0) - chosen, LEAST_OTHERS[text.unit]
-    rows = zip(text.annotations, chosen, others, agreement.similarity_to_others(chosen).tolist(), strict=True)
+    rows = zip(
+        text.annotations,
+        chosen,
+        others,
+        agreement.similarity_to_others(chosen).tolist(),
+        strict=True,
+    )
     for annotation, own, other, likeness in rows:
         size, share = int(own.sum()), float(own.mean())
         outside = len(chosen) > least and size > 0 and not (own & (other >= least)).any()
@@ -253,7 +310,9 @@ def _workers(annotations: pd.DataFrame) -> pd.DataFrame:
     workers = by_worker[[*flags, "flagged"]].sum().astype(int)
     workers.insert(0, "annotations", by_worker.size())
     workers.insert(1, "f1_others", by_worker["f1_others"].mean())
-    return workers.reset_index().sort_values(["flagged", "worker"], ascending=[False, True], ignore_index=True)
+    return workers.reset_index().sort_values(
+        ["flagged", "worker"], ascending=[False, True], ignore_index=True
+    )
 
 
 def _chance(chosen: Sequence[agreement.Chosen], units: Units, seed: int) -> list[Any]:
@@ -282,7 +341,9 @@ def _character_counts(chosen: agreement.Chosen) -> tuple[np.ndarray, np.ndarray]
     """
     annotators = len(chosen)
     took = np.arange(annotators + 1)
-    return np.column_stack([annotators - took, took]), np.bincount(chosen.sum(axis=0), minlength=annotators + 1)
+    return np.column_stack([annotators - took, took]), np.bincount(
+        chosen.sum(axis=0), minlength=annotators + 1
+    )
 
 
 def _statistics(group: str, texts: Texts, by: Grouping) -> tuple[object, ...]:
@@ -299,10 +360,21 @@ def _statistics(group: str, texts: Texts, by: Grouping) -> tuple[object, ...]:
         for top, bottom in ((snippets, units.sizes), (tokens, snippets), (tokens, units.sizes))
     )
     counts = (len(texts), len(numbers), int((numbers[:, 0] == 0).sum()), int(snippets.sum()))
-    return (group, *counts, each, of_snippet, of_annotation, float(np.mean(shares)), each.units, each.note)
+    return (
+        group,
+        *counts,
+        each,
+        of_snippet,
+        of_annotation,
+        float(np.mean(shares)),
+        each.units,
+        each.note,
+    )
 
 
-def _texts(texts: Texts, chosen: Mapping[TextKey, agreement.Chosen], overlaps: Mapping[TextKey, np.ndarray]) -> pd.DataFrame:
+def _texts(
+    texts: Texts, chosen: Mapping[TextKey, agreement.Chosen], overlaps: Mapping[TextKey, np.ndarray]
+) -> pd.DataFrame:
     most = max(2, *map(len, chosen.values()))
     rows = []
     for key in texts:
@@ -311,5 +383,11 @@ def _texts(texts: Texts, chosen: Mapping[TextKey, agreement.Chosen], overlaps: M
         if annotators > 1:
             at_least[:annotators] = agreement.jaccard_at_least(chosen[key])
         f1 = overlaps[key][:, 2] if key in overlaps else [math.nan] * len(AGGREGATES)
-        rows.append((*key, annotators, len(texts[key].text), at_least[annotators - 1], *at_least[1:], *f1))
-    return _texts_table(most).frame(rows).sort_values(["jaccard", "jaccard_2"], kind="stable", ignore_index=True)
+        rows.append(
+            (*key, annotators, len(texts[key].text), at_least[annotators - 1], *at_least[1:], *f1)
+        )
+    return (
+        _texts_table(most)
+        .frame(rows)
+        .sort_values(["jaccard", "jaccard_2"], kind="stable", ignore_index=True)
+    )

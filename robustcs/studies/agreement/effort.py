@@ -77,12 +77,18 @@ def _paragraphs(texts: Texts) -> list[tuple[str, float]]:
     for own in texts.values():
         if own.paragraph:
             known = [one.seconds for one in own.annotations if one.seconds is not None]
-            times.setdefault((own.turn, own.paragraph), []).append(float(np.mean(known)) if known else math.nan)
+            times.setdefault((own.turn, own.paragraph), []).append(
+                float(np.mean(known)) if known else math.nan
+            )
     return [(turn, sum(of)) for (turn, _), of in times.items() if not math.isnan(sum(of))]
 
 
 def _time(seconds: Sequence[float], units: Units) -> tuple[object, ...]:
-    return len(seconds), median_estimate(seconds, units), float(np.mean(seconds)) if seconds else math.nan
+    return (
+        len(seconds),
+        median_estimate(seconds, units),
+        float(np.mean(seconds)) if seconds else math.nan,
+    )
 
 
 def _share(accepted: Sequence[bool], units: Units) -> tuple[object, ...]:
@@ -92,9 +98,14 @@ def _share(accepted: Sequence[bool], units: Units) -> tuple[object, ...]:
     return len(accepted), found, found.units, found.note
 
 
-def confidence_rows(texts: Texts, agreement: Mapping[TextKey, float], units: Units) -> list[tuple[object, ...]]:
+def confidence_rows(
+    texts: Texts, agreement: Mapping[TextKey, float], units: Units
+) -> list[tuple[object, ...]]:
     """Return the rows of :data:`CONFIDENCE`; ``agreement``: J of each text, nan for a single annotator; ``units`` of texts."""
-    levels = [[one.confidence for one in own.annotations if one.confidence is not None] for own in texts.values()]
+    levels = [
+        [one.confidence for one in own.annotations if one.confidence is not None]
+        for own in texts.values()
+    ]
     agreed = np.array([agreement[key] for key in texts])
     told = np.array([bool(some) for some in levels]) & ~np.isnan(agreed)
     if not told.any():
@@ -120,20 +131,37 @@ def cut_references(texts: Texts, references: Texts) -> tuple[Texts, str]:
     if of_reference != {"paragraph"}:
         task, other = (", ".join(sorted(some)) for some in (units, of_reference))
         found = f"the annotations are of one task ({task}), but the references of another ({other})"
-        raise UsageError("two-units", found, "use references of paragraphs, which can be cut to sentences")
+        raise UsageError(
+            "two-units", found, "use references of paragraphs, which can be cut to sentences"
+        )
     found_by: Counter[str] = Counter()
     cut: dict[TextKey, AnnotatedText] = {}
     for key, own in texts.items():
         paragraph = references.get((own.turn, own.paragraph or own.passage))
         parts = own.parts or ((0, len(own.text)),)
-        aligned = [None if paragraph is None else align(own.text[start:end], paragraph.text) for start, end in parts]
+        aligned = [
+            None if paragraph is None else align(own.text[start:end], paragraph.text)
+            for start, end in parts
+        ]
         for one in aligned:
-            found_by["without a reference" if paragraph is None else "not found" if one is None else one.how] += 1
+            found_by[
+                "without a reference"
+                if paragraph is None
+                else "not found"
+                if one is None
+                else one.how
+            ] += 1
         if paragraph is not None and any(aligned):
-            annotations = tuple(replace(one, spans=_moved(one.spans, parts, aligned)) for one in paragraph.annotations)
+            annotations = tuple(
+                replace(one, spans=_moved(one.spans, parts, aligned))
+                for one in paragraph.annotations
+            )
             cut[key] = replace(own, annotations=annotations)
     counts = ", ".join(f"{number} {found}" for found, number in found_by.most_common())
-    return cut, f"references are cut to sentences, which are searched in the reference paragraphs: {counts}"
+    return (
+        cut,
+        f"references are cut to sentences, which are searched in the reference paragraphs: {counts}",
+    )
 
 
 def _moved(spans: Spans, parts: Spans, aligned: Sequence[Alignment | None]) -> Spans:

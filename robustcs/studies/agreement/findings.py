@@ -41,6 +41,12 @@ def rating_findings(result: RatingAgreement) -> tuple[str, ...]:
     ordinal = result.alpha[result.alpha["level"] == "ordinal"].set_index("criterion")["value"]
     parts = []
     for _, row in result.kappa.iterrows():
-        more = f", Krippendorff's ordinal alpha {plain(ordinal[row['criterion']], 2)}" if row["criterion"] in ordinal else ""
-        parts.append(f"{row['criterion']} {with_interval(row, 'value', 2)}{more}, {counted(row['items'], 'item')}")
+        more = (
+            f", Krippendorff's ordinal alpha {plain(ordinal[row['criterion']], 2)}"
+            if row["criterion"] in ordinal
+            else ""
+        )
+        parts.append(
+            f"{row['criterion']} {with_interval(row, 'value', 2)}{more}, {counted(row['items'], 'item')}"
+        )
     return (f"Fleiss' κ of the raters by criterion: {first_of(parts, _NAMED)}.",) if parts else ()

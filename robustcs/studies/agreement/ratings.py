@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.rating_scales import ALPHA, KAPPA, Scale, agreement_tables, rating_units, scales_of
+from robustcs.evaluation.rating_scales import (
+    ALPHA,
+    KAPPA,
+    Scale,
+    agreement_tables,
+    rating_units,
+    scales_of,
+)
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Grouping
@@ -104,10 +111,15 @@ def rating_agreement(
         group_of = groups_of[scale.criterion]
         kept = np.nan_to_num(agreement.pair_agreement(scale.counts), nan=-1) >= min_agreement
         for items, counts in (("all", scale.counts), ("kept", scale.counts[kept])):
-            grouped = [("given", counts), *([("grouped", _grouped(counts, scale, group_of))] if group_of else [])]
+            grouped = [
+                ("given", counts),
+                *([("grouped", _grouped(counts, scale, group_of))] if group_of else []),
+            ]
             for kind, some in grouped:
                 alpha = agreement.krippendorff_alpha(some, np.arange(some.shape[1]), "nominal")
-                stages.append((scale.criterion, items, kind, len(some), agreement.fleiss_kappa(some), alpha))
+                stages.append(
+                    (scale.criterion, items, kind, len(some), agreement.fleiss_kappa(some), alpha)
+                )
         totals = scale.counts.sum(axis=0)
         shares = zip(scale.values, totals.tolist(), (totals / totals.sum()).tolist(), strict=True)
         distribution += [(scale.criterion, *row) for row in shares]
@@ -116,7 +128,9 @@ def rating_agreement(
     most = max(units.values(), key=lambda own: own.count)
     evaluated = replace(evaluated, notes=tuple(notes), unit=most.kind, units=most.count)
     of_all = cache(lambda: agreement_tables(scales, min_agreement, units, seed))
-    of_sources = cache(lambda: source_tables(ratings, groups_of, majority, evaluated.grouping, seed))
+    of_sources = cache(
+        lambda: source_tables(ratings, groups_of, majority, evaluated.grouping, seed)
+    )
     return RatingAgreement(evaluated, min_agreement, content={
         "kappa": lambda: of_all()[0], "alpha": lambda: of_all()[1], "stages": stages, "distribution": distribution,
         "means": lambda: of_sources()[0], "grouped": lambda: of_sources()[1],
@@ -129,18 +143,26 @@ def _group_of(scale: Scale, groups: Groups | None) -> dict[str, str]:
     pairs = [(value, name) for name, values in chosen.items() for value in values]
     group_of = dict(pairs)
     if len(group_of) < len(pairs):
-        raise UsageError("rating-in-two-groups", "a rating is in two groups", "list every rating once")
+        raise UsageError(
+            "rating-in-two-groups", "a rating is in two groups", "list every rating once"
+        )
     missing = [value for value in scale.values if value not in group_of]
     if missing and groups is not None:
         advice = f"add it to a group; the groups contain {', '.join(group_of)}"
-        raise UsageError("rating-without-group", f"rating {missing[0]!r} of {scale.criterion} is in no group", advice)
+        raise UsageError(
+            "rating-without-group",
+            f"rating {missing[0]!r} of {scale.criterion} is in no group",
+            advice,
+        )
     return {} if missing else group_of
 
 
 def _grouped(counts: Counts, scale: Scale, group_of: Mapping[str, str]) -> Counts:
     """Return ``counts`` by group instead of rating."""
     names = list(dict.fromkeys(group_of.values()))
-    member = np.array([[group_of[value] == name for name in names] for value in scale.values], dtype=np.int64)
+    member = np.array(
+        [[group_of[value] == name for name in names] for value in scale.values], dtype=np.int64
+    )
     return np.asarray(counts @ member)
 
 
@@ -149,7 +171,10 @@ def label_places(counts: Counts, majority: int | None) -> np.ndarray:
 
     ``counts``: int[items, ratings]; ``majority``: number of raters that make a label; None: more than half of the item's.
     """
-    needed = np.array([agreement.majority_of(int(raters), majority) for raters in counts.sum(axis=1)], dtype=np.int64)
+    needed = np.array(
+        [agreement.majority_of(int(raters), majority) for raters in counts.sum(axis=1)],
+        dtype=np.int64,
+    )
     top = counts.max(axis=1, initial=0)
     # if the majority is at most half, two ratings may reach it
     clear = (top >= needed) & ((counts == top[:, None]).sum(axis=1) == 1)
@@ -157,7 +182,11 @@ def label_places(counts: Counts, majority: int | None) -> np.ndarray:
 
 
 def source_tables(
-    ratings: Sequence[Rating], groups_of: Mapping[str, Mapping[str, str]], majority: int | None, by: Grouping, seed: int
+    ratings: Sequence[Rating],
+    groups_of: Mapping[str, Mapping[str, str]],
+    majority: int | None,
+    by: Grouping,
+    seed: int,
 ) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     """Return the rows of ``means`` and of ``grouped``.
 
@@ -173,11 +202,19 @@ def source_tables(
             values = scale.counts @ np.array(scale.numbers) / scale.counts.sum(axis=1)
             mean = mean_estimates(units.sums(values), units.sizes, units.kind)
         kappa = agreement.agreement_estimate(
-            units.sums(agreement.fleiss_sums(scale.counts).T).T, agreement.fleiss_of, seed, units.kind
+            units.sums(agreement.fleiss_sums(scale.counts).T).T,
+            agreement.fleiss_of,
+            seed,
+            units.kind,
         )
         means.append((*key, *mean, kappa, units.count, units.kind))
-        group_of = groups_of.get(scale.criterion) or dict(zip(scale.values, scale.values, strict=True))
-        own = np.array([group_of[scale.values[place]] if place >= 0 else NO_MAJORITY for place in labels], dtype=object)
+        group_of = groups_of.get(scale.criterion) or dict(
+            zip(scale.values, scale.values, strict=True)
+        )
+        own = np.array(
+            [group_of[scale.values[place]] if place >= 0 else NO_MAJORITY for place in labels],
+            dtype=object,
+        )
         for group in [*dict.fromkeys(group_of.values()), NO_MAJORITY]:
             hits = own == group
             (part,) = share_estimates(units.sums(hits), units.sizes, units.kind)
@@ -193,14 +230,24 @@ def _parts(ratings: Sequence[Rating], by: Grouping) -> Iterator[tuple[str, Scale
             source_of.setdefault((rating.turn, rating.item), rating.source)
     sources = sorted(set(source_of.values()))
     # random draws must not depend on the order of the file
-    ordered = sorted(ratings, key=lambda rating: (turn_sort_key(rating.turn), rating.item, rating.worker))
+    ordered = sorted(
+        ratings, key=lambda rating: (turn_sort_key(rating.turn), rating.item, rating.worker)
+    )
     for criterion in dict.fromkeys(rating.criterion for rating in ratings):
         mine = [rating for rating in ordered if rating.criterion == criterion]
         for source in [ALL, *sources]:
-            some = [rating for rating in mine if source in (ALL, source_of.get((rating.turn, rating.item)))]
+            some = [
+                rating
+                for rating in mine
+                if source in (ALL, source_of.get((rating.turn, rating.item)))
+            ]
             if some:
                 (scale,) = scales_of(some)
-                yield source, scale, _units(list(dict.fromkeys((rating.turn, rating.item) for rating in some)), by)
+                yield (
+                    source,
+                    scale,
+                    _units(list(dict.fromkeys((rating.turn, rating.item) for rating in some)), by),
+                )
 
 
 def _units(items: Sequence[tuple[str, str]], by: Grouping) -> Units:
@@ -211,4 +258,6 @@ def _units(items: Sequence[tuple[str, str]], by: Grouping) -> Units:
         return units
     places = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
     kind = "turn" if any(turn for turn, _ in items) else "item"
-    return Units(kind, np.array([places[turn] for turn in turns], dtype=np.int64), tuple(places), units.note)
+    return Units(
+        kind, np.array([places[turn] for turn in turns], dtype=np.int64), tuple(places), units.note
+    )

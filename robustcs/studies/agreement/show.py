@@ -42,7 +42,12 @@ def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
     blocks: list[Block] = []
 
     def add(
-        name: str, caption: str, columns: list[Shown], note: str, rows: pd.DataFrame | None = None, most: int | None = None
+        name: str,
+        caption: str,
+        columns: list[Shown],
+        note: str,
+        rows: pd.DataFrame | None = None,
+        most: int | None = None,
     ) -> None:
         rows = result.tables[name] if rows is None else rows
         if len(rows):
@@ -62,7 +67,11 @@ def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
         first = result.reference.iloc[0]
         rule = result.reference.set_index("aggregate").loc["majority", "rule"]
         bare = [result.spec("reference").field(name).bare for name in ("precision", "recall")]
-        empty = f", also in {counted(int(first['empty']), 'text')} without a reference snippet" if first["empty"] else ""
+        empty = (
+            f", also in {counted(int(first['empty']), 'text')} without a reference snippet"
+            if first["empty"]
+            else ""
+        )
         add(
             "reference", "How close are the annotators to the references?", ["aggregate", *bare, "f1"],
             f"Means over {counted(first['texts'], 'text')} and all references. Majority: {rule}. Most similar: the annotator"
@@ -127,16 +136,31 @@ def present_layers(result: SnippetAgreement, most: int | None = None) -> Cards:
         key: TextKey = (row.turn, row.passage)
         own, reference = result.compared[key], result.references.get(key)
         sides = [("", own.annotations), ("reference ", reference.annotations if reference else ())]
-        layers = [(f"{who}{place}: {one.worker}", one.spans) for who, some in sides for place, one in enumerate(some, 1)]
+        layers = [
+            (f"{who}{place}: {one.worker}", one.spans)
+            for who, some in sides
+            for place, one in enumerate(some, 1)
+        ]
         fields = [("Question", own.query)] if own.query else []
         fields.append(("Agreement", f"J {score(row.jaccard)} · J2 {score(row.jaccard_2)}"))
         if not math.isnan(row.f1_mean):
-            fields.append(("Against references", f"F1 mean {score(row.f1_mean)} · majority {score(row.f1_majority)}"))
+            fields.append(
+                (
+                    "Against references",
+                    f"F1 mean {score(row.f1_mean)} · majority {score(row.f1_majority)}",
+                )
+            )
         for start in range(0, len(layers), MAX_LAYERS):
             part = f" · from layer {start + 1}" if start else ""
             title = f"{row.turn} · {row.passage}{part}"
-            shown.append(Card(title, tuple(fields), own.text, tuple(layers[start : start + MAX_LAYERS])))
-    which = "" if most is None or most >= len(result.texts) else f" The {most} texts with the lowest agreement"
+            shown.append(
+                Card(title, tuple(fields), own.text, tuple(layers[start : start + MAX_LAYERS]))
+            )
+    which = (
+        ""
+        if most is None or most >= len(result.texts)
+        else f" The {most} texts with the lowest agreement"
+    )
     return Cards("layers", f"What did each annotator select?{which}", tuple(shown))
 
 
@@ -149,7 +173,9 @@ def _overlap(result: SnippetAgreement) -> Figure:
         from robustcs.documents.forest import MeanPanel, forest
 
         low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
-        return forest([f"J{k}" for k in rows["k"]], [MeanPanel("J with k annotators", low, value, high)])
+        return forest(
+            [f"J{k}" for k in rows["k"]], [MeanPanel("J with k annotators", low, value, high)]
+        )
 
     return Figure("overlap", caption, f"{words}.", draw)
 
@@ -213,7 +239,9 @@ def _means(result: RatingAgreement) -> Table:
 
 def _sources(result: RatingAgreement) -> Figure:
     """Return Figure 7B of the paper: groups by criterion and source, as shares of the items with a label."""
-    rows = result.grouped[(result.grouped["source"] != ALL) & (result.grouped["group"] != NO_MAJORITY)]
+    rows = result.grouped[
+        (result.grouped["source"] != ALL) & (result.grouped["group"] != NO_MAJORITY)
+    ]
     names = rows["criterion"] + ", " + rows["source"]
     whole = rows["count"].groupby(names).transform("sum")
     shares = rows.assign(name=names, share=rows["count"] / whole)[whole > 0]

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Annotated
 
 from robustcs.errors import UsageError
-from robustcs.inputs.annotations import is_annotations, join_annotations, read_annotations, shared_workers
+from robustcs.inputs.annotations import (
+    is_annotations,
+    join_annotations,
+    read_annotations,
+    shared_workers,
+)
 from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, join_ratings, read_ratings
 from robustcs.inputs.tables import columns_of
 from robustcs.project.conversations import conversations_of
@@ -47,7 +52,9 @@ def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
       robustcs agreement ratings.csv --output ratings.svg
     """
     files = _files(workspace.project)
-    return ask_ratings(workspace) if files.ratings and not files.snippets else ask_snippets(workspace)
+    return (
+        ask_ratings(workspace) if files.ratings and not files.snippets else ask_snippets(workspace)
+    )
 
 
 def ask_snippets(workspace: Workspace) -> SnippetAgreement:
@@ -57,16 +64,24 @@ def ask_snippets(workspace: Workspace) -> SnippetAgreement:
     """
     files = _files(workspace.project)
     if not files.snippets:
-        raise UsageError("no-annotations", "no snippets are given", "add snippets = … under [agreement] in robustcs.toml")
+        raise UsageError(
+            "no-annotations",
+            "no snippets are given",
+            "add snippets = … under [agreement] in robustcs.toml",
+        )
     texts, told = _read(workspace, "annotations", files.snippets)
     references, more = _read(workspace, "reference", files.reference)
     told += more
     numbers = {len(text.annotations) for text in texts.values()}
     if len(numbers) > 1:
-        told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k uses the texts with at least k annotators")
+        told.append(
+            f"texts have {min(numbers)} to {max(numbers)} annotators: J_k uses the texts with at least k annotators"
+        )
     turns = list(dict.fromkeys(turn for turn, _ in texts))
     conversations = conversations_of(workspace, filter(None, turns))
-    evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(told), conversations=conversations)
+    evaluated = Evaluated(
+        workspace.project.policy, "texts", len(turns), 0, tuple(told), conversations=conversations
+    )
     return snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
 
 
@@ -80,7 +95,9 @@ def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts
         notes += told
     joined = join_annotations(read)
     # an annotator may also be in two files, such as a file given twice
-    return joined, notes or list(shared_workers(", ".join(path.name for path in files), joined.values()))
+    return joined, notes or list(
+        shared_workers(", ".join(path.name for path in files), joined.values())
+    )
 
 
 def ask_ratings(workspace: Workspace) -> RatingAgreement:
@@ -90,7 +107,11 @@ def ask_ratings(workspace: Workspace) -> RatingAgreement:
     """
     files = _files(workspace.project)
     if not files.ratings:
-        raise UsageError("no-ratings", "no ratings are given", "add ratings = … under [agreement] in robustcs.toml")
+        raise UsageError(
+            "no-ratings",
+            "no ratings are given",
+            "add ratings = … under [agreement] in robustcs.toml",
+        )
     read: list[tuple[Path, list[Rating]]] = []
     notes: list[str] = []
     for path in files.ratings:
@@ -102,16 +123,29 @@ def ask_ratings(workspace: Workspace) -> RatingAgreement:
     notes += told
     turns = {rating.turn or rating.item for rating in ratings}
     counts = "turn" if any(rating.turn for rating in ratings) else "item"
-    conversations = conversations_of(workspace, dict.fromkeys(rating.turn or rating.item for rating in ratings))
+    conversations = conversations_of(
+        workspace, dict.fromkeys(rating.turn or rating.item for rating in ratings)
+    )
     evaluated = Evaluated(
-        workspace.project.policy, "texts", len(turns), 0, tuple(notes), counts=counts, conversations=conversations
+        workspace.project.policy,
+        "texts",
+        len(turns),
+        0,
+        tuple(notes),
+        counts=counts,
+        conversations=conversations,
     )
     seed = workspace.project.seed
-    return rating_agreement(ratings, evaluated, files.groups or None, files.min_agreement, files.majority, seed)
+    return rating_agreement(
+        ratings, evaluated, files.groups or None, files.min_agreement, files.majority, seed
+    )
 
 
 def _run(
-    call: Call, files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)], majority: Count | None, html: File | None
+    call: Call,
+    files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)],
+    majority: Count | None,
+    html: File | None,
 ) -> None:
     """Run the command.
 
@@ -124,31 +158,48 @@ def _run(
     known = _files(call.project).given(**({} if majority is None else {"majority": majority}))
     chosen = _chosen(known, files, call.given["reference"])
     if not chosen.snippets and call.given["reference"]:
-        raise UsageError("no-snippets", "--reference needs snippets, but these files contain ratings", "remove --reference")
+        raise UsageError(
+            "no-snippets",
+            "--reference needs snippets, but these files contain ratings",
+            "remove --reference",
+        )
     workspace = call.workspace(replace(call.project, agreement=chosen))
     result = ask(workspace)
     if html:
         from robustcs.documents.html import result_page
 
         layers = (present_layers(result),) if isinstance(result, SnippetAgreement) else ()
-        call.write(html, result_page("Agreement of annotators", result, (*show(result), *layers), workspace.read, {}))
+        call.write(
+            html,
+            result_page(
+                "Agreement of annotators", result, (*show(result), *layers), workspace.read, {}
+            ),
+        )
     if not html or any(call.given[name] for name in ("output", "format", "table")):
         call.emit(workspace, result)
     if chosen.snippets and chosen.ratings:
         call.tell("[agreement] also has ratings; to compare them, name their files")
 
 
-def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str]) -> AgreementFiles:
+def _chosen(
+    known: AgreementFiles, files: Sequence[str], reference: Sequence[str]
+) -> AgreementFiles:
     """Return the files of the call, else those of the project."""
     references = {"reference": tuple(map(Path, reference))} if reference else {}
     if files:
         columns, paths = columns_of(files[0]), tuple(map(Path, files))
-        of_ratings = (is_ratings(columns) or is_rating_sheet(columns)) and not is_annotations(columns)
+        of_ratings = (is_ratings(columns) or is_rating_sheet(columns)) and not is_annotations(
+            columns
+        )
         return known.given(**{"ratings" if of_ratings else "snippets": paths}, **references)
     if not (known.snippets or known.ratings):
         advice = "name their files, or add snippets or ratings under [agreement] in robustcs.toml"
         raise UsageError("no-inputs", "no annotations are given", advice)
-    return known.given(snippets=known.snippets, ratings=known.ratings, **references) if reference else known
+    return (
+        known.given(snippets=known.snippets, ratings=known.ratings, **references)
+        if reference
+        else known
+    )
 
 
 COMMAND = Command(ask, ("agreement.reference", *UNIT, *SEED), retrieves=False, run=_run)
@@ -170,7 +221,12 @@ _READING_RATINGS = (
 
 
 def _snippet_inputs(project: Project) -> Project:
-    needs(_files(project).snippets, "no-annotations", "no snippets", "add snippets = … under [agreement]")
+    needs(
+        _files(project).snippets,
+        "no-annotations",
+        "no snippets",
+        "add snippets = … under [agreement]",
+    )
     return only(project, ("agreement", "policy", "seed"))
 
 

@@ -19,7 +19,18 @@ import numpy as np
 from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import OUTCOMES, Traced
 from robustcs.lazy import pd
-from robustcs.result import Content, Evaluated, count, difference, number, p_value, score, share, table, text
+from robustcs.result import (
+    Content,
+    Evaluated,
+    count,
+    difference,
+    number,
+    p_value,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.similarity.texts import Words, content_words, held, precision
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.families import Family
@@ -30,7 +41,14 @@ from robustcs.studies.answers.outcomes import Journey, Outcomes, mean_of, tables
 Cause = Literal["covered", "generator", "rewriter", "retrieval", "rewriter or retrieval", "unknown"]
 COVERED: Cause = "covered"
 UNKNOWN: Cause = "unknown"
-CAUSES: tuple[Cause, ...] = (COVERED, "generator", "rewriter", "retrieval", "rewriter or retrieval", UNKNOWN)
+CAUSES: tuple[Cause, ...] = (
+    COVERED,
+    "generator",
+    "rewriter",
+    "retrieval",
+    "rewriter or retrieval",
+    UNKNOWN,
+)
 LENGTH, SUPPORTED = "length", "supported"
 _BY_UNIT = "95% CI, clustered by sampling unit; null if it cannot be computed (see note)"
 
@@ -81,7 +99,9 @@ class Coverage:
 
 
 #: Returns means, pairs and families of systems.
-Compared: TypeAlias = "Callable[[], tuple[list[tuple[Any, ...]], list[pd.DataFrame], dict[str, Family]]]"
+Compared: TypeAlias = (
+    "Callable[[], tuple[list[tuple[Any, ...]], list[pd.DataFrame], dict[str, Family]]]"
+)
 
 
 @dataclass(frozen=True)
@@ -128,7 +148,12 @@ class Answers(Outcomes):
         score("coverage", "share of the item in the answer"), text("cause", "covered, or the cause of the miss", "lost by"),
     )  # fmt: skip
     turn_scores = table(
-        "turn_scores", "Every score of every turn.", text("system"), text("turn"), text("metric"), number("value")
+        "turn_scores",
+        "Every score of every turn.",
+        text("system"),
+        text("turn"),
+        text("metric"),
+        number("value"),
     )
 
     compared: Compared
@@ -155,12 +180,24 @@ def answers(
     own = [{**one.scores, **_supported(one)} for one in journey.systems]
     names = list(dict.fromkeys(metric for some in own for metric in some))
     nothing = np.full(len(journey.turns), np.nan)
-    values = np.array([[some.get(name, nothing) for name in names] for some in own]).reshape(len(own), len(names), len(nothing))
+    values = np.array([[some.get(name, nothing) for name in names] for some in own]).reshape(
+        len(own), len(names), len(nothing)
+    )
     if coverage is not None:
         names, values = [*coverage.names, *names], np.concatenate([coverage.values, values], axis=1)
     present = [one for one in OUTCOMES if any(one in system.outcomes for system in journey.systems)]
-    hits = np.array([[[own == one for own in system.outcomes] for one in present] for system in journey.systems], dtype=float)
-    compared = cache(lambda: _compared(systems, [*names, *present], np.concatenate([values, hits], axis=1), units, seed))
+    hits = np.array(
+        [
+            [[own == one for own in system.outcomes] for one in present]
+            for system in journey.systems
+        ],
+        dtype=float,
+    )
+    compared = cache(
+        lambda: _compared(
+            systems, [*names, *present], np.concatenate([values, hits], axis=1), units, seed
+        )
+    )
     content: dict[str, Content] = {
         **tables_of(journey), "measures": lambda: [row for row in compared()[0] if row[1] in names],
         "pairs": lambda: compared()[1], "item_causes": coverage.item_causes if coverage else [],
@@ -217,11 +254,24 @@ def coverage(
         for column, turn in enumerate(turns):
             answer = system.answers.get(turn, "")
             own = [(item, _degree(item, words(answer), system, words)) for item in by_turn[turn]]
-            scores = _scores(own, words(answer), words) | {LENGTH: float(len(answer.split())) if own else np.nan}
+            scores = _scores(own, words(answer), words) | {
+                LENGTH: float(len(answer.split())) if own else np.nan
+            }
             values[place, :, column] = [scores[name] for name in names]
             for number_, (item, degree) in enumerate(own, 1):
                 cause = COVERED if degree >= covered else known.cause(item, system)
-                rows.append((system.name, turn, item.gold, number_, item.importance, item.text, degree, cause))
+                rows.append(
+                    (
+                        system.name,
+                        turn,
+                        item.gold,
+                        number_,
+                        item.importance,
+                        item.text,
+                        degree,
+                        cause,
+                    )
+                )
     frame = Answers.items.frame(rows)
     causes = _causes(frame, turns, units, _knowable(items, systems, bool(passages)))
     return Coverage(causes, frame, names, values)
@@ -234,19 +284,27 @@ def _degree(item: Item, answer: Words, system: System, words: Callable[[str], Wo
     return held(words(item.text), answer)
 
 
-def _scores(own: Sequence[tuple[Item, float]], answer: Words, words: Callable[[str], Words]) -> dict[str, float]:
+def _scores(
+    own: Sequence[tuple[Item, float]], answer: Words, words: Callable[[str], Words]
+) -> dict[str, float]:
     """Return the measures of one answer, nan for measures without items in the turn."""
     snippets = [(item, degree) for item, degree in own if item.gold == "snippets"]
     nuggets = [(item, degree) for item, degree in own if item.gold == "nuggets"]
     vital = [degree for item, degree in nuggets if item.importance == "vital"]
     every = [degree for _, degree in nuggets]
     recall = _mean([degree for _, degree in snippets])
-    exact = precision(answer, (words(item.text) for item, _ in snippets)).value if snippets else math.nan
+    exact = (
+        precision(answer, (words(item.text) for item, _ in snippets)).value
+        if snippets
+        else math.nan
+    )
     both = recall + exact
     return {
         "snippet_recall": recall,
         "snippet_precision": exact,
-        "snippet_f1": 2 * recall * exact / both if both > 0 else both,  # 0 if both are 0, nan if undefined
+        "snippet_f1": 2 * recall * exact / both
+        if both > 0
+        else both,  # 0 if both are 0, nan if undefined
         "nuggets_vital": _mean(vital),
         "nuggets_vital_strict": _mean([float(degree == 1) for degree in vital]),
         "nuggets_all": _mean(every),
@@ -288,13 +346,17 @@ class _Passages:
             return "generator" if own else UNKNOWN
         if system.is_human:
             return "retrieval"
-        by_human = None if system.human is None else self.hold(item, system.human.get(item.turn, ()))
+        by_human = (
+            None if system.human is None else self.hold(item, system.human.get(item.turn, ()))
+        )
         if by_human is None:
             return "rewriter or retrieval"
         return "rewriter" if by_human else "retrieval"
 
 
-def _knowable(items: Sequence[Item], systems: Sequence[System], has_texts: bool) -> dict[tuple[str, str], set[Cause]]:
+def _knowable(
+    items: Sequence[Item], systems: Sequence[System], has_texts: bool
+) -> dict[tuple[str, str], set[Cause]]:
     """Return (system, gold) → causes that the inputs can show. Only for these, a count of 0 is informative."""
     known: dict[tuple[str, str], set[Cause]] = {}
     for gold in GOLD_MEASURES:
@@ -309,7 +371,10 @@ def _knowable(items: Sequence[Item], systems: Sequence[System], has_texts: bool)
 
 
 def _causes(
-    items: pd.DataFrame, turns: Sequence[str], units: Units, knowable: Mapping[tuple[str, str], set[Cause]]
+    items: pd.DataFrame,
+    turns: Sequence[str],
+    units: Units,
+    knowable: Mapping[tuple[str, str], set[Cause]],
 ) -> list[tuple[Any, ...]]:
     place = {turn: number for number, turn in enumerate(turns)}
     rows: list[tuple[Any, ...]] = []
@@ -323,9 +388,23 @@ def _causes(
                 hit = (some["cause"] == cause).to_numpy()
                 if not hit.any() and cause not in knowable[system, gold]:
                     continue
-                hits = units.sums(np.bincount(some["turn"].map(place), weights=hit, minlength=len(turns)))
+                hits = units.sums(
+                    np.bincount(some["turn"].map(place), weights=hit, minlength=len(turns))
+                )
                 (found,) = share_estimates(hits, of_unit, units.kind)
-                rows.append((system, gold, importance, cause, int(hit.sum()), len(some), found, found.units, found.note))
+                rows.append(
+                    (
+                        system,
+                        gold,
+                        importance,
+                        cause,
+                        int(hit.sum()),
+                        len(some),
+                        found,
+                        found.units,
+                        found.note,
+                    )
+                )
     return rows
 
 
@@ -345,7 +424,11 @@ def _compared(
     compared = list(combinations(range(len(systems)), 2))
     for row, name in enumerate(names):
         known = ~np.isnan(values[:, row])
-        estimates = {place: mean_of(values[place, row], units) for place in range(len(systems)) if known[place].any()}
+        estimates = {
+            place: mean_of(values[place, row], units)
+            for place in range(len(systems))
+            if known[place].any()
+        }
         for place, one in sorted(estimates.items(), key=lambda pair: -pair[1].value):
             means.append((systems[place], name, one, int(known[place].sum()), one.note))
         defined = known.all(axis=0)
@@ -353,7 +436,13 @@ def _compared(
             continue
         own = units.take(defined)
         sums = own.sums(values[:, row, defined])
-        found = comparisons(np.array([sums[a] - sums[b] for a, b in compared]), own.sizes, own.kind, seed, power=False)
+        found = comparisons(
+            np.array([sums[a] - sums[b] for a, b in compared]),
+            own.sizes,
+            own.kind,
+            seed,
+            power=False,
+        )
         (families[name],) = found.families
         first, second = zip(*((systems[a], systems[b]) for a, b in compared), strict=True)
         pairs.append(found.frame.assign(first=first, second=second, metric=name))

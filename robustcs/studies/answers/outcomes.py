@@ -13,7 +13,19 @@ import numpy as np
 from robustcs.evaluation.outcomes import ANSWERABLE, CAUSES, LOST, OUTCOMES, Traced
 from robustcs.inputs.answers import KINDS, RESPONSES, Kind
 from robustcs.lazy import pd
-from robustcs.result import Content, Result, count, difference, flag, number, p_value, score, share, table, text
+from robustcs.result import (
+    Content,
+    Result,
+    count,
+    difference,
+    flag,
+    number,
+    p_value,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.statistics import Mask
 from robustcs.statistics.estimate import LEAST_UNITS, Estimate, units_note
 from robustcs.statistics.families import holm
@@ -24,7 +36,9 @@ from robustcs.statistics.units import Units, units_of
 _WILSON = "95% CI: Wilson, clustered by sampling unit"
 _SYSTEM = text("system", header="System")
 _GIVEN = flag(
-    "gold_given", "whether the answer's passages include a gold passage; null if unknown or without gold", "gold given"
+    "gold_given",
+    "whether the answer's passages include a gold passage; null if unknown or without gold",
+    "gold given",
 )
 _OUTCOME = "correct, answered, wrong, hedged, made_up, refused, abstained, asked_back or no_answer (docs/answers.md)"
 _CAUSE = text(
@@ -132,7 +146,11 @@ def tables_of(found: Journey) -> dict[str, Content]:
 
 def _shares(hits: Any, inside: Any, units: Units) -> tuple[Estimate, ...]:
     """Return the shares of ``hits`` [M, T] among the turns ``inside`` [T]."""
-    return share_estimates(units.sums(np.atleast_2d(hits) * inside), units.sums(np.asarray(inside, dtype=float)), units.kind)
+    return share_estimates(
+        units.sums(np.atleast_2d(hits) * inside),
+        units.sums(np.asarray(inside, dtype=float)),
+        units.kind,
+    )
 
 
 def answerable(found: Journey) -> Mask:
@@ -142,18 +160,39 @@ def answerable(found: Journey) -> Mask:
 
 def _outcomes(found: Journey) -> list[tuple[Any, ...]]:
     every = np.ones(len(found.turns))
-    cells = [list(zip(found.kinds, one.outcomes, one.gold_given, strict=True)) for one in found.systems]
+    cells = [
+        list(zip(found.kinds, one.outcomes, one.gold_given, strict=True)) for one in found.systems
+    ]
     known = sorted(
         {cell for some in cells for cell in some},
-        key=lambda cell: (KINDS.index(cell[0]), OUTCOMES.index(cell[1]), (True, False, None).index(cell[2])),
+        key=lambda cell: (
+            KINDS.index(cell[0]),
+            OUTCOMES.index(cell[1]),
+            (True, False, None).index(cell[2]),
+        ),
     )
     rows = []
     for one, own in zip(found.systems, cells, strict=True):
         for kind, outcome, given in known:
             hits = np.array([cell == (kind, outcome, given) for cell in own], dtype=float)
             inside = np.array([cell[0] == kind for cell in own], dtype=float)
-            (whole,), (part,) = _shares(hits, every, found.units), _shares(hits, inside, found.units)
-            rows.append((one.name, kind, outcome, given, int(hits.sum()), whole, part, int(inside.sum()), whole.note))
+            (whole,), (part,) = (
+                _shares(hits, every, found.units),
+                _shares(hits, inside, found.units),
+            )
+            rows.append(
+                (
+                    one.name,
+                    kind,
+                    outcome,
+                    given,
+                    int(hits.sum()),
+                    whole,
+                    part,
+                    int(inside.sum()),
+                    whole.note,
+                )
+            )
     return rows
 
 
@@ -195,11 +234,20 @@ def _reversed(found: Journey) -> list[tuple[Any, ...]]:
         (kept,), (generator,) = _shares(~lost, inside, units), _shares(lost, common, units)
         rest, half = _difference(lost, inside, common, units)
         note = "" if rest >= 0 else "the generator alone loses at least as many turns"
-        limits = (max(0.0, rest - half), min(1.0, rest + half)) if rest >= 0 else (math.nan, math.nan)
+        limits = (
+            (max(0.0, rest - half), min(1.0, rest + half)) if rest >= 0 else (math.nan, math.nan)
+        )
         left = Estimate(rest if rest >= 0 else math.nan, *limits, units.count, "", note)
         rows += [
             (one.name, "none", int((inside & ~lost).sum()), int(inside.sum()), kept, kept.note),
-            (one.name, "generator", int((common & lost).sum()), int(common.sum()), generator, generator.note),
+            (
+                one.name,
+                "generator",
+                int((common & lost).sum()),
+                int(common.sum()),
+                generator,
+                generator.note,
+            ),
             (one.name, "retrieval", None, int(inside.sum()), left, note),
         ]
     return rows
@@ -207,12 +255,19 @@ def _reversed(found: Journey) -> list[tuple[Any, ...]]:
 
 def _difference(lost: Mask, inside: Mask, common: Mask, units: Units) -> tuple[float, float]:
     """Return the lost share of the turns ``inside`` minus that of ``common``, and half of its 95% CI (nan below five units)."""
-    parts = [cluster_ratio(units.sums(1.0 * (lost & some)), units.sums(1.0 * some)).value[0] for some in (inside, common)]
+    parts = [
+        cluster_ratio(units.sums(1.0 * (lost & some)), units.sums(1.0 * some)).value[0]
+        for some in (inside, common)
+    ]
     rest = sum(
         sign * (units.sums(1.0 * (lost & some)) - part * units.sums(1.0 * some)) / some.sum()
         for sign, part, some in zip((1, -1), parts, (inside, common), strict=True)
     )
-    spread = math.sqrt(units.count / (units.count - 1) * float((rest**2).sum())) if units.count >= LEAST_UNITS else math.nan
+    spread = (
+        math.sqrt(units.count / (units.count - 1) * float((rest**2).sum()))
+        if units.count >= LEAST_UNITS
+        else math.nan
+    )
     return float(parts[0] - parts[1]), float(t_quantile(units.count)) * spread
 
 
@@ -221,11 +276,15 @@ def _transitions(found: Journey) -> list[tuple[Any, ...]]:
     every = np.ones(len(found.turns))
     for first, second in combinations(found.systems, 2):
         cells = list(zip(first.outcomes, second.outcomes, strict=True))
-        known = sorted(set(cells), key=lambda cell: (OUTCOMES.index(cell[0]), OUTCOMES.index(cell[1])))
+        known = sorted(
+            set(cells), key=lambda cell: (OUTCOMES.index(cell[0]), OUTCOMES.index(cell[1]))
+        )
         hits = np.array([[cell == own for own in cells] for cell in known])
         rows += [
             (first.name, second.name, *cell, int(hit.sum()), estimate)
-            for cell, hit, estimate in zip(known, hits, _shares(hits, every, found.units), strict=True)
+            for cell, hit, estimate in zip(
+                known, hits, _shares(hits, every, found.units), strict=True
+            )
         ]
     return rows
 
@@ -237,7 +296,16 @@ def _support(found: Journey) -> list[tuple[Any, ...]]:
         if known.any():
             sums, sizes = found.units.sums(np.nan_to_num(one.unsupported)), found.units.sums(known)
             (found_share,) = share_estimates(sums[sizes > 0], sizes[sizes > 0], found.units.kind)
-            rows.append((one.name, int(known.sum()), found_share, int((known > 0).sum()), one.support_by, found_share.note))
+            rows.append(
+                (
+                    one.name,
+                    int(known.sum()),
+                    found_share,
+                    int((known > 0).sum()),
+                    one.support_by,
+                    found_share.note,
+                )
+            )
     return rows
 
 
@@ -284,7 +352,9 @@ def corrected_shares(found: Journey) -> tuple[list[dict[Any, Any]], list[dict[An
     these turns, so that a random sample of turns needs no larger units.
     """
     systems = [one for one in found.systems if any(one.human)]
-    labelled = np.array([all(one.human[place] for one in systems) for place in range(len(found.turns))], dtype=bool)
+    labelled = np.array(
+        [all(one.human[place] for one in systems) for place in range(len(found.turns))], dtype=bool
+    )
     if not systems or labelled.all():
         return [], []
     units = found.units
@@ -302,18 +372,27 @@ def corrected_shares(found: Journey) -> tuple[list[dict[Any, Any]], list[dict[An
                          for sides in ([one.human for one in systems], [one.outcomes for one in systems]))  # fmt: skip
         if not people.any() and not model.any():
             continue
-        est = _one_more_error(corrected(judged_sums(people, model, units, judged)), int(labelled.sum()), 1)
+        est = _one_more_error(
+            corrected(judged_sums(people, model, units, judged)), int(labelled.sum()), 1
+        )
         rows += pd.DataFrame({
             "system": [one.name for one in systems], "outcome": outcome, "judge": [one.by for one in systems],
             **est.columns(1.0), "note": units_note(est.judged, units.kind),
         }).to_dict("records")  # fmt: skip
         if len(systems) > 1:
             first, second = np.triu_indices(len(systems), 1)
-            sums = judged_sums(people[first] - people[second], model[first] - model[second], units, judged)
+            sums = judged_sums(
+                people[first] - people[second], model[first] - model[second], units, judged
+            )
             apart = _one_more_error(corrected(sums), int(labelled.sum()), 2)
             names = np.array([one.name for one in systems], dtype=object)
             pairs += pd.DataFrame(
-                {"first": names[first], "second": names[second], "outcome": outcome, **apart.differences()}
+                {
+                    "first": names[first],
+                    "second": names[second],
+                    "outcome": outcome,
+                    **apart.differences(),
+                }
             ).to_dict("records")
     for row, adjusted in zip(pairs, holm([row["p"] for row in pairs]).tolist(), strict=True):
         row["p_corrected"] = adjusted
@@ -327,4 +406,6 @@ def _one_more_error(found: Corrected, turns: int, systems: int) -> Corrected:
     MTRAG-UN, it covered 55 to 93%, with this term 95 to 97% from 20 units (docs/answers.md).
     """
     more = systems / turns**2
-    return found._replace(variance=found.variance + more, people_variance=found.people_variance + more)
+    return found._replace(
+        variance=found.variance + more, people_variance=found.people_variance + more
+    )

@@ -68,7 +68,11 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
     def column(head: str, name: str, value: str, **chosen: str) -> list[Shown]:
         rows = {row.system: row for row in reversed(result.rows(name, **chosen))}
         field = result.spec(name).field(value).called(head)
-        return [(field, lambda system: cell(field, rows[system]) if system in rows else "–")] if rows else []
+        return (
+            [(field, lambda system: cell(field, rows[system]) if system in rows else "–")]
+            if rows
+            else []
+        )
 
     columns: list[Shown] = [
         (text("system", header="System"), str),
@@ -85,7 +89,9 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
         f" Unsupported: share of sentences. {criterion_words(result)} In brackets: 95% CI"
         f" (Wilson{clustered(result.evaluated.unit)})."
     )
-    table = result_table(result, "causes", "Where do the systems fail?", columns, note, rows=systems, slug="overview")
+    table = result_table(
+        result, "causes", "Where do the systems fail?", columns, note, rows=systems, slug="overview"
+    )
     turns = result.turns
     lost = turns["outcome"].isin(LOST) & turns["kind"].isin(ANSWERABLE)
     errors = turns[lost | (turns["outcome"] == "made_up")]["system"].value_counts()
@@ -109,7 +115,9 @@ def _coverage(result: Answers) -> list[Block]:
 def main_importance(result: Answers) -> tuple[Gold, str]:
     """Return the most important kind of items: vital nuggets, else all nuggets, else snippets."""
     gold = golds(result)[-1]
-    vital = ((result.item_causes["gold"] == gold) & (result.item_causes["importance"] == "vital")).any()
+    vital = (
+        (result.item_causes["gold"] == gold) & (result.item_causes["importance"] == "vital")
+    ).any()
     return gold, "vital" if vital else "all"
 
 
@@ -122,7 +130,9 @@ def headline(result: Answers, gold: Gold) -> str:
 def main_causes(result: Answers) -> pd.DataFrame:
     """Return the rows of table ``item_causes`` for the most important kind of items."""
     gold, importance = main_importance(result)
-    return result.item_causes[(result.item_causes["gold"] == gold) & (result.item_causes["importance"] == importance)]
+    return result.item_causes[
+        (result.item_causes["gold"] == gold) & (result.item_causes["importance"] == importance)
+    ]
 
 
 def golds(result: Answers) -> tuple[Gold, ...]:
@@ -144,18 +154,28 @@ def _means(result: Answers, gold: Gold) -> Table:
     value = result.spec("measures").field("value")
     others = rows.pivot(index="system", columns="metric", values="value")[metrics[1:]]
     columns: list[Shown] = ["system", value.called(f"{_HEADS[first]} (95% CI)")]
-    columns += [number(name, header=_HEADS[name]).rounded(0 if name == LENGTH else 3) for name in metrics[1:]]
+    columns += [
+        number(name, header=_HEADS[name]).rounded(0 if name == LENGTH else 3)
+        for name in metrics[1:]
+    ]
     note = f"{_SAYS[first]} Means over {counted(int(own['turns'].iloc[0]), 'turn')}. 95% CI{clustered(result.evaluated.unit)}."
     note += sentences(sorted(own["note"]))
     rows = own.join(others).reset_index()
-    return result_table(result, "measures", _QUESTIONS[gold], columns, note, rows=rows, slug=f"measures-{gold}")
+    return result_table(
+        result, "measures", _QUESTIONS[gold], columns, note, rows=rows, slug=f"measures-{gold}"
+    )
 
 
 def _pairs(result: Answers) -> Table:
     """Return the pairs of systems with the smallest adjusted p in an outcome or in the measure of gold items."""
     names: dict[str, str] = {outcome: named(outcome) for outcome in OUTCOMES}
-    names |= {metric: measure_label(metric) for metric in (headline(result, gold) for gold in golds(result))}
-    pairs = result.pairs[result.pairs["metric"].isin(list(names))].sort_values("p_corrected", kind="stable")
+    names |= {
+        metric: measure_label(metric)
+        for metric in (headline(result, gold) for gold in golds(result))
+    }
+    pairs = result.pairs[result.pairs["metric"].isin(list(names))].sort_values(
+        "p_corrected", kind="stable"
+    )
     families = [result.families[metric] for metric in dict.fromkeys(pairs["metric"].head(SHOWN))]
     return result_table(
         result, "pairs", "Which systems differ?",
@@ -214,7 +234,9 @@ def _journey(result: Answers) -> list[Block]:
             heads={cause: "not lost" if cause == "none" else cause for cause in present}, group="not lost, or lost by",
         ))  # fmt: skip
     if len(rows := result.measures_by_kind):
-        shown = pd.concat([rows[rows["metric"] == metric] for metric in dict.fromkeys(rows["metric"])][:METRICS])
+        shown = pd.concat(
+            [rows[rows["metric"] == metric] for metric in dict.fromkeys(rows["metric"])][:METRICS]
+        )
         blocks.append(wide_table(
             result, "measures_by_kind", "How do the scores of the answers differ between kinds of turns?",
             ["metric", "system"], "kind", [result.spec("measures_by_kind").field("value").bare],
@@ -229,7 +251,15 @@ def _journey(result: Answers) -> list[Block]:
         if (result.support["by"] == "program").all():
             note = "A program decided which sentences the passages support."
         columns: list[Shown] = ["system", "sentences", "unsupported", "turns", "by"]
-        blocks.append(result_table(result, "support", "How many sentences of the answers are unsupported?", columns, note))
+        blocks.append(
+            result_table(
+                result,
+                "support",
+                "How many sentences of the answers are unsupported?",
+                columns,
+                note,
+            )
+        )
     if len(result.estimates):
         blocks.append(result_table(
             result, "estimates", "Which shares would human labels of all turns give?",
@@ -241,7 +271,9 @@ def _journey(result: Answers) -> list[Block]:
     if len(systems) > 1:
         blocks.append(_pairs(result))
     if len(result.detector):
-        rows = result.detector.assign(**{name: result.detector[name].map(named) for name in ("label", "detected")})
+        rows = result.detector.assign(
+            **{name: result.detector[name].map(named) for name in ("label", "detected")}
+        )
         blocks.append(wide_table(
             result, "detector", "How often does the detector agree with the labels?", ["system", "label"], "detected",
             ["count"], "Number of answers by label (rows) and by the detector (columns).", rows=rows, group="detector",
@@ -252,16 +284,25 @@ def _journey(result: Answers) -> list[Block]:
 
 def _flow_figure(result: Answers, systems: Sequence[str]) -> Figure:
     if answers_alone(result):
-        rows = result.outcomes.assign(outcome=result.outcomes["outcome"].map(named), share=result.outcomes["of_kind"])
-        colours = {outcome: colour for outcome, colour in COLOURS.items() if (rows["outcome"] == outcome).any()}
+        rows = result.outcomes.assign(
+            outcome=result.outcomes["outcome"].map(named), share=result.outcomes["of_kind"]
+        )
+        colours = {
+            outcome: colour
+            for outcome, colour in COLOURS.items()
+            if (rows["outcome"] == outcome).any()
+        }
         return share_figure("journey", "Turns by outcome.", rows, "system", "outcome", colours)
     shown = systems[:PANELS]
     flows: dict[str, dict[tuple[str, str, str], int]] = {system_name(name): {} for name in shown}
     for row in result.outcomes.itertuples(index=False):
         if row.system in shown and row.count:
-            flows[system_name(row.system)][named(row.kind), _GOLD[row.gold_given], named(row.outcome)] = row.count
+            flows[system_name(row.system)][
+                named(row.kind), _GOLD[row.gold_given], named(row.outcome)
+            ] = row.count
     words = (
-        f"{name}: " + ", ".join(f"{' → '.join(path)} {count}" for path, count in flow.items()) for name, flow in flows.items()
+        f"{name}: " + ", ".join(f"{' → '.join(path)} {count}" for path, count in flow.items())
+        for name, flow in flows.items()
     )
     first = f" The first {PANELS} of {len(systems)} systems." if len(systems) > PANELS else ""
     caption = f"Turns by kind, by whether a gold passage was given to the generator, and by outcome.{first}"
@@ -296,7 +337,11 @@ Flow = Mapping[tuple[str, str, str], float]
 _PANEL, _TITLE, _GAP, _LABEL = 2.2, 0.22, 0.03, 0.06
 _BESIDE = 0.1  # inches beside a label
 #: Nodes of the three columns, in order; the labels of the middle column end before the last one.
-_NODES = ([named(kind) for kind in KINDS], list(_GOLD.values()), [named(outcome) for outcome in OUTCOMES])
+_NODES = (
+    [named(kind) for kind in KINDS],
+    list(_GOLD.values()),
+    [named(outcome) for outcome in OUTCOMES],
+)
 _PLACES = (0.0, 0.42, 1.0)
 _NODE = 0.025
 #: A band between two columns: its number of points, and the share of its way at each, level at both ends.
@@ -309,16 +354,31 @@ def _flows(flows: Mapping[str, Flow]) -> Drawing:
     """Draw a panel per system."""
     across = panels_across(len(flows), 2)
     rows = -(-len(flows) // across)
-    width, height, title = page_width() / across, letters(_PANEL), letters(_TITLE) if len(flows) > 1 else 0.0
-    before, after = (room(f"{path[place]} 99%" for flow in flows.values() for path in flow) + _BESIDE for place in (0, 2))
+    width, height, title = (
+        page_width() / across,
+        letters(_PANEL),
+        letters(_TITLE) if len(flows) > 1 else 0.0,
+    )
+    before, after = (
+        room(f"{path[place]} 99%" for flow in flows.values() for path in flow) + _BESIDE
+        for place in (0, 2)
+    )
     inside = width - before - after
     drawing = Drawing(page_width(), height * rows)
     for place, (name, flow) in enumerate(flows.items()):
         row, column = divmod(place, across)
-        panel = drawing.panel(column * width, (rows - 1 - row) * height, width, height - title, frame="", marked="")
+        panel = drawing.panel(
+            column * width, (rows - 1 - row) * height, width, height - title, frame="", marked=""
+        )
         panel.x = -before / inside, 1 + after / inside
         if title:
-            drawing.write(panel.left + 0.05, panel.bottom + panel.height + 0.07, shortened(name, 40), 7.5, bold=True)
+            drawing.write(
+                panel.left + 0.05,
+                panel.bottom + panel.height + 0.07,
+                shortened(name, 40),
+                7.5,
+                bold=True,
+            )
         total = sum(flow.values())
         _panel(panel, {path: turns / total for path, turns in flow.items()})
     return drawing
@@ -344,19 +404,36 @@ def _nodes(panel: Panel, flow: Flow, place: int) -> dict[str, float]:
             continue
         tops[name] = top
         x = _PLACES[place] - _NODE / 2
-        panel.box(x, top, x + _NODE, top + size, COLOURS[name] if place == 2 else _GREY, edge=INK, edge_width=0.4)
+        panel.box(
+            x,
+            top,
+            x + _NODE,
+            top + size,
+            COLOURS[name] if place == 2 else _GREY,
+            edge=INK,
+            edge_width=0.4,
+        )
         free = max(top + size / 2, free + _LABEL)  # labels of thin nodes do not overlap
         label = f"{name} {100 * size:.0f}%" if size >= 0.005 else f"{name} <1%"
-        panel.write(x - 0.015 if place == 0 else x + _NODE + 0.015, free, label, align="start" if place else "end")
+        panel.write(
+            x - 0.015 if place == 0 else x + _NODE + 0.015,
+            free,
+            label,
+            align="start" if place else "end",
+        )
         top += size + _GAP
     return tops
 
 
-def _ribbons(panel: Panel, flow: Flow, left: int, starts: dict[str, float], ends: dict[str, float]) -> None:
+def _ribbons(
+    panel: Panel, flow: Flow, left: int, starts: dict[str, float], ends: dict[str, float]
+) -> None:
     """Draw the bands between two columns, in the order of the nodes on both sides; each has the colour of its outcome."""
 
     def in_order(*columns: int) -> list[tuple[str, str, str]]:
-        return sorted(flow, key=lambda path: [_NODES[column].index(path[column]) for column in columns])
+        return sorted(
+            flow, key=lambda path: [_NODES[column].index(path[column]) for column in columns]
+        )
 
     third, begins = 0 if left else 2, {}
     for path in in_order(left, left + 1, third):

@@ -21,7 +21,15 @@ from robustcs.similarity.responses import MEASURED, are_english
 from robustcs.similarity.texts import has_content
 from robustcs.statistics.agreement import chosen_characters, majority_of
 from robustcs.statistics.units import units_of
-from robustcs.studies.answers.analysis import Answers, Coverage, Item, System, answers, coverage, measures_of
+from robustcs.studies.answers.analysis import (
+    Answers,
+    Coverage,
+    Item,
+    System,
+    answers,
+    coverage,
+    measures_of,
+)
 from robustcs.studies.answers.findings import answer_findings, turns_to_read, verdicts
 from robustcs.studies.answers.outcomes import Journey
 from robustcs.studies.answers.show import overview, show
@@ -30,9 +38,7 @@ from robustcs.studies.study import SEED, UNIT, Answer, Call, Command, Question
 from robustcs.wording import Note, counted, some_of, system_name
 
 #: Agreement of word matching with people, for the note of results that depend on it.
-WORDS_AGREE = (
-    "word matching of nuggets agreed with 1,086 human labels of another collection at κ = 0.40 (precision 0.46, recall 0.53)"
-)
+WORDS_AGREE = "word matching of nuggets agreed with 1,086 human labels of another collection at κ = 0.40 (precision 0.46, recall 0.53)"
 
 
 def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = None) -> Answers:
@@ -72,7 +78,9 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
     return prepare(workspace, with_)()[0]
 
 
-def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], tuple[Answers, Callable[[], Cards | None]]]:
+def prepare(
+    workspace: Workspace, command_: str | None = None
+) -> Callable[[], tuple[Answers, Callable[[], Cards | None]]]:
     """Read the inputs. Return the function that computes the result and a function that returns turns to read."""
     generated_answers(workspace)
     inputs = AnswerInputs(workspace)
@@ -95,23 +103,48 @@ def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], t
 
     def found() -> tuple[Answers, Callable[[], Cards | None]]:
         systems = [
-            System(name, own, _support(assigned.get(name)), made_of.given[name], made_of.of_human, made_of.is_human(name))
+            System(
+                name,
+                own,
+                _support(assigned.get(name)),
+                made_of.given[name],
+                made_of.of_human,
+                made_of.is_human(name),
+            )
             for name, own in inputs.responses.items()
         ]
-        items_found = coverage(items, systems, turns, units, files.covered, texts) if items else None
-        of_metric = _by_turn(items_found, metric, list(inputs.responses), turns) if items_found and metric in names else scored
+        items_found = (
+            coverage(items, systems, turns, units, files.covered, texts) if items else None
+        )
+        of_metric = (
+            _by_turn(items_found, metric, list(inputs.responses), turns)
+            if items_found and metric in names
+            else scored
+        )
         criterion, correct = inputs.criterion(metric, of_metric)
         kinds = inputs.kinds(turns, set(with_items))
         if command_ is not None:
             inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
         traced = [
-            inputs.traced(name, turns, kinds, made_of.given[name], correct.get(name, {}), texts or {}, lost_by.get(name))
+            inputs.traced(
+                name,
+                turns,
+                kinds,
+                made_of.given[name],
+                correct.get(name, {}),
+                texts or {},
+                lost_by.get(name),
+            )
             for name in inputs.responses
         ]
         by_detector = [one.name for one in traced if "detector" in one.by]
         if by_detector:
             notes.append(f"a detector (English word lists) determines the responses; {MEASURED}")
-        if other := [system_name(name) for name in by_detector if not are_english(inputs.responses[name].values())]:
+        if other := [
+            system_name(name)
+            for name in by_detector
+            if not are_english(inputs.responses[name].values())
+        ]:
             notes.append(
                 f"few answers of {some_of(other)} contain frequent English words; the detector does not recognise refusals in"
                 " other languages: label the answers (--labels), or use a program (--with)"
@@ -123,10 +156,16 @@ def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], t
             if (number := sum(turn not in correct[one.name] for turn, said in zip(turns, one.responses, strict=True)
                               if said in ("answered", "partly")))
         )  # fmt: skip
-        basis = f"correct: {criterion}" + f" ({without})" * bool(without) if criterion else "no criterion of correct answers"
+        basis = (
+            f"correct: {criterion}" + f" ({without})" * bool(without)
+            if criterion
+            else "no criterion of correct answers"
+        )
         stated = replace(evaluated, notes=tuple(dict.fromkeys(notes)), criterion=basis)
         journey = Journey(turns, kinds, traced, units)
-        result = answers(journey, stated, items_found, files.covered, criterion, workspace.project.seed)
+        result = answers(
+            journey, stated, items_found, files.covered, criterion, workspace.project.seed
+        )
         return result, lambda: turns_to_read(result, inputs, made_of, texts)
 
     return found
@@ -135,10 +174,15 @@ def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], t
 def _support(assigned: Mapping[str, Assigned] | None) -> dict[str, dict[str, float]] | None:
     if assigned is None:
         return None
-    return {topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets} for topic, one in assigned.items()}
+    return {
+        topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets}
+        for topic, one in assigned.items()
+    }
 
 
-def _by_turn(items: Coverage, name: str, systems: Sequence[str], turns: Sequence[str]) -> dict[str, dict[str, float]]:
+def _by_turn(
+    items: Coverage, name: str, systems: Sequence[str], turns: Sequence[str]
+) -> dict[str, dict[str, float]]:
     """Return system → turn → value of a measure, for turns with a value."""
     values = items.values[:, items.names.index(name)].tolist()
     return {
@@ -150,7 +194,11 @@ def _by_turn(items: Coverage, name: str, systems: Sequence[str], turns: Sequence
 def _headline(items: Sequence[Item], measures: Collection[str]) -> str:
     """Return the measure of gold items that makes an answer correct: of vital nuggets, all nuggets, or snippets."""
     vital = any(item.importance == "vital" for item in items)
-    names = ("nuggets_vital", "nuggets_all", "snippet_recall") if vital else ("nuggets_all", "snippet_recall")
+    names = (
+        ("nuggets_vital", "nuggets_all", "snippet_recall")
+        if vital
+        else ("nuggets_all", "snippet_recall")
+    )
     return next((name for name in names if name in measures), "")
 
 
@@ -162,10 +210,16 @@ def _snippets(workspace: Workspace, files: AnswerFiles, notes: list[str]) -> lis
     read = []
     for path in files.snippets:
         texts, _ = read_annotations(path)
-        workspace.remember("gold snippets", path, sum(len(text.annotations) for text in texts.values()))
+        workspace.remember(
+            "gold snippets", path, sum(len(text.annotations) for text in texts.values())
+        )
         read.append((path, texts))
     texts = join_annotations(read)
-    items = [item for key in sorted(texts, key=lambda key: (turn_sort_key(key[0]), key[1])) for item in _of_text(texts[key])]
+    items = [
+        item
+        for key in sorted(texts, key=lambda key: (turn_sort_key(key[0]), key[1]))
+        for item in _of_text(texts[key])
+    ]
     several = sorted({len(text.annotations) for text in texts.values()})
     if several and several[-1] > 1:
         notes.append(
@@ -181,7 +235,10 @@ def _of_text(text: AnnotatedText) -> list[Item]:
     # adjacent snippets of a single annotator remain separate items
     spans = text.annotations[0].spans if len(text.annotations) == 1 else _stretches(enough)
     holder = frozenset([text.paragraph or text.passage])
-    return [Item("snippets", text.turn, text.text[start:end].strip(), "", holder) for start, end in spans]
+    return [
+        Item("snippets", text.turn, text.text[start:end].strip(), "", holder)
+        for start, end in spans
+    ]
 
 
 def _stretches(enough: np.ndarray) -> list[tuple[int, int]]:
@@ -191,7 +248,10 @@ def _stretches(enough: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _nuggets(
-    workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, Mapping[str, Assigned]], notes: list[str]
+    workspace: Workspace,
+    files: AnswerFiles,
+    assigned: Mapping[str, Mapping[str, Assigned]],
+    notes: list[str],
 ) -> list[Item]:
     """Return the nuggets of the file and all further nuggets of the assignments."""
     found: dict[str, dict[str, Item]] = {}
@@ -209,33 +269,51 @@ def _nuggets(
         read = read_nuggets(files.nuggets)
         workspace.remember("nuggets", files.nuggets, sum(map(len, read.values())))
         add(read)
-    new = sum(add({topic: one.nuggets for topic, one in topics.items()}) for topics in assigned.values())
+    new = sum(
+        add({topic: one.nuggets for topic, one in topics.items()}) for topics in assigned.values()
+    )
     if files.nuggets is not None and new:
-        notes.append(f"{counted(new, 'nugget')} added from the assignments, since the file of nuggets does not list them")
+        notes.append(
+            f"{counted(new, 'nugget')} added from the assignments, since the file of nuggets does not list them"
+        )
     for name, topics in assigned.items():
         missing = sum(
-            len(found.get(topic, {}).keys() - {nugget.text for nugget in one.nuggets}) for topic, one in topics.items()
+            len(found.get(topic, {}).keys() - {nugget.text for nugget in one.nuggets})
+            for topic, one in topics.items()
         )
         if missing:
-            notes.append(Note.of(name, counted(missing, "nugget"), "without an assignment count as not supported"))
+            notes.append(
+                Note.of(
+                    name, counted(missing, "nugget"), "without an assignment count as not supported"
+                )
+            )
     return [item for topic in sorted(found, key=turn_sort_key) for item in found[topic].values()]
 
 
 def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list[Item]:
     """Return the items with a content word; nuggets with assignments need none."""
-    kept = [item for item in items if (assigned and item.gold == "nuggets") or has_content(item.text)]
+    kept = [
+        item for item in items if (assigned and item.gold == "nuggets") or has_content(item.text)
+    ]
     if len(kept) < len(items):
         notes.append(f"{counted(len(items) - len(kept), 'item')} without a content word skipped")
     return kept
 
 
-def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None, **settings: Any) -> None:
+def _run(
+    call: Call,
+    *,
+    depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None,
+    **settings: Any,
+) -> None:
     """Run the command line.
 
     depth
         Number of top passages of a run from which answers were generated (default: 5).
     """
-    files = (call.project.answers or AnswerFiles()).given(**({} if depth is None else {"depth": depth}))
+    files = (call.project.answers or AnswerFiles()).given(
+        **({} if depth is None else {"depth": depth})
+    )
     workspace = call.workspace(replace(call.project, answers=files))
     result = ask(workspace, **settings)
     call.emit(workspace, result)
@@ -256,15 +334,38 @@ _READING = (
 
 def _inputs(project: Project) -> Project:
     files = project.answers or AnswerFiles()
-    needs(files.answered or files.assignments, "no-responses", "no answers", "add them under [answers.responses]")
-    keys = ("answers", "collection", "runs", "policy", "seed", "qrels", "gold", "metrics", "thresholds")
+    needs(
+        files.answered or files.assignments,
+        "no-responses",
+        "no answers",
+        "add them under [answers.responses]",
+    )
+    keys = (
+        "answers",
+        "collection",
+        "runs",
+        "policy",
+        "seed",
+        "qrels",
+        "gold",
+        "metrics",
+        "thresholds",
+    )
     return only(project, keys, ("run", "rewrites"))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result, to_read = prepare(workspace)()
     cards = tuple(filter(None, [to_read()]))
-    return Answer(result, show(result), answer_findings(result), _READING, cards, verdicts(result), overview(result))
+    return Answer(
+        result,
+        show(result),
+        answer_findings(result),
+        _READING,
+        cards,
+        verdicts(result),
+        overview(result),
+    )
 
 
 QUESTIONS = (

@@ -215,12 +215,19 @@ class Common:
         """float64[K, V²]: number of pairs by sampling unit and combination of grades."""
         width = len(self.grades)
         cell = (self.human - self.scale[0]) * width + self.model - self.scale[0]
-        found = np.bincount(self.units.codes * width**2 + cell, minlength=self.units.count * width**2)
+        found = np.bincount(
+            self.units.codes * width**2 + cell, minlength=self.units.count * width**2
+        )
         return found.reshape(self.units.count, width**2).astype(np.float64)
 
 
 def audit(
-    judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evaluated: Evaluated, seed: int, reference: str = ""
+    judged: JudgedPool,
+    clipped: bool,
+    measures: Sequence[Measure],
+    evaluated: Evaluated,
+    seed: int,
+    reference: str = "",
 ) -> Audit:
     """Compare each judge with the human judgments; ``clipped``: grades off the scale were clipped, not dropped.
 
@@ -240,7 +247,9 @@ def audit(
             apart = "no pair in common with the human judgments: only the ranking of systems is compared"
             text_ = f"{name} and the human judgments have no pair in common: only the ranking of systems is compared"
             notes.append(Note.of(name, "", said(apart), said(text_)))
-        common = _common(judged, [side[both].astype(np.int64) for side in sides], both[:-1], evaluated)
+        common = _common(
+            judged, [side[both].astype(np.int64) for side in sides], both[:-1], evaluated
+        )
         found, pairs = agreement(common, seed), len(common.human)
         alone = [int((side[:-1] > UNJUDGED).sum()) - pairs for side in sides]
         note = found["kappa"].note if paired else "no pair in common"
@@ -248,8 +257,12 @@ def audit(
         if paired:
             rows["confusion"] += confusion_rows(name, common)
             rows["bias"] += bias_rows(name, common, seed)
-            rows["conflicts"] += conflict_rows((name, said(HUMAN)), _ids(pool, both), common.model, common.human)
-        rows["off_scale"] += [(name, grade, times, clipped) for grade, times in judge.off_scale.items()]
+            rows["conflicts"] += conflict_rows(
+                (name, said(HUMAN)), _ids(pool, both), common.model, common.human
+            )
+        rows["off_scale"] += [
+            (name, grade, times, clipped) for grade, times in judge.off_scale.items()
+        ]
         if paired:
             sides = [np.where(both, side, UNJUDGED) for side in sides]
         seen |= pool.judged(sides[0])
@@ -268,7 +281,13 @@ def audit(
         rows["conflicts"] += conflict_rows(names, _ids(pool, both), one[both], other[both])
     units = units_of(_named(pool, seen), evaluated.grouping)
     notes += [units.note] if units.note else []
-    evaluated = replace(evaluated, turns=int(seen.sum()), notes=tuple(dict.fromkeys(notes)), unit=units.kind, units=units.count)
+    evaluated = replace(
+        evaluated,
+        turns=int(seen.sum()),
+        notes=tuple(dict.fromkeys(notes)),
+        unit=units.kind,
+        units=units.count,
+    )
     return Audit(evaluated, reference, content=rows)
 
 
@@ -281,35 +300,52 @@ def common_pairs(judged: JudgedPool) -> dict[str, Mask]:
     lowest, highest = judged.scale
     if highest - lowest > _LONGEST_SCALE:
         most = f"at most {_LONGEST_SCALE + 1} grades are supported"
-        raise UsageError("long-scale", f"grades range from {lowest} to {highest}; {most}", "map them to a shorter scale")
-    found = {name: np.minimum(judged.human, grades) > UNJUDGED for name, grades in judged.grades.items()}
+        raise UsageError(
+            "long-scale",
+            f"grades range from {lowest} to {highest}; {most}",
+            "map them to a shorter scale",
+        )
+    found = {
+        name: np.minimum(judged.human, grades) > UNJUDGED for name, grades in judged.grades.items()
+    }
     for name, both in found.items():
         both[-1] = False
         if not both.any() and len(judged.pool.names) < 2:
             advice = "check the turn and passage ids; to compare different topics, give runs of several systems"
-            raise UsageError("no-common-pairs", f"{name} and the human judgments have no pair in common", advice)
+            raise UsageError(
+                "no-common-pairs", f"{name} and the human judgments have no pair in common", advice
+            )
     return found
 
 
 def _ids(pool: RunPool, pairs: Mask) -> list[tuple[str, str]]:
     """Return turn and document of each pair selected by ``pairs`` (bool[N + 1])."""
     documents = pool.documents.take(pool.pair_documents[pairs[:-1]]).texts()
-    return [(pool.turns[row], document) for row, document in zip(pool.pair_turns[pairs[:-1]], documents, strict=True)]
+    return [
+        (pool.turns[row], document)
+        for row, document in zip(pool.pair_turns[pairs[:-1]], documents, strict=True)
+    ]
 
 
 def _named(pool: RunPool, turns: Mask) -> list[str]:
     return [pool.turns[row] for row in np.flatnonzero(turns)]
 
 
-def _common(judged: JudgedPool, graded: Sequence[Codes], both: Mask, evaluated: Evaluated) -> Common:
+def _common(
+    judged: JudgedPool, graded: Sequence[Codes], both: Mask, evaluated: Evaluated
+) -> Common:
     pool, turns = judged.pool, judged.pool.pair_turns[both]
     present, place = np.unique(turns, return_inverse=True)
     units = units_of([pool.turns[row] for row in present], evaluated.grouping).take(place)
     conversations = evaluated.conversations_of(pool.turns)
-    depths = np.array([conversations.depth(turn) or 0 for turn in pool.turns], dtype=np.int64)[turns]
+    depths = np.array([conversations.depth(turn) or 0 for turn in pool.turns], dtype=np.int64)[
+        turns
+    ]
     known = np.unique(depths[depths > 0]).tolist()
     slices = {f"depth {depth}": depths == depth for depth in known} if len(known) > 1 else {}
-    found = pool.best_ranks()[:, both] <= FOUND if pool.names else np.zeros((0, len(turns)), dtype=bool)
+    found = (
+        pool.best_ranks()[:, both] <= FOUND if pool.names else np.zeros((0, len(turns)), dtype=bool)
+    )
     groups = np.array(run_groups(pool), dtype=np.int64)
     for group in dict.fromkeys(groups.tolist()):
         members = [name for name, own in zip(pool.names, groups, strict=True) if own == group]
@@ -317,7 +353,9 @@ def _common(judged: JudgedPool, graded: Sequence[Codes], both: Mask, evaluated: 
         slices[f"found by {members[0]}{more}"] = found[groups == group].any(axis=0)
     if pool.names:
         slices["found by none"] = ~found.any(axis=0)
-    return Common(graded[0], graded[1], units, slices, judged.scale, evaluated.policy.relevance_level)
+    return Common(
+        graded[0], graded[1], units, slices, judged.scale, evaluated.policy.relevance_level
+    )
 
 
 def agreement(common: Common, seed: int) -> dict[str, Estimate]:
@@ -334,27 +372,42 @@ def agreement(common: Common, seed: int) -> dict[str, Estimate]:
 
     def ordinal(sums: Floats) -> Floats:
         # Krippendorff's alpha counts both orders of the two grades of a pair
-        return alpha_of(grades, "ordinal")((square(sums) + square(sums).swapaxes(-1, -2)).reshape(sums.shape))
+        return alpha_of(grades, "ordinal")(
+            (square(sums) + square(sums).swapaxes(-1, -2)).reshape(sums.shape)
+        )
 
     statistics: dict[str, Statistic] = {
         "kappa": cohen_of(width), "kappa_weighted": cohen_of(width, "quadratic"), "kappa_level": at_level, "alpha": ordinal,
     }  # fmt: skip
     [agree] = share_estimates(np.trace(square(cells), axis1=-2, axis2=-1), cells.sum(axis=1), noun)
-    return {"agree": agree, **{name: agreement_estimate(cells, of, seed, noun) for name, of in statistics.items()}}
+    return {
+        "agree": agree,
+        **{name: agreement_estimate(cells, of, seed, noun) for name, of in statistics.items()},
+    }
 
 
 def confusion_rows(judge: str, common: Common) -> Rows:
     """Return the number of pairs for every combination of grades of the scale, zeros included."""
-    couples = [(human, model) for human in common.grades.tolist() for model in common.grades.tolist()]
-    return [(judge, *couple, int(pairs)) for couple, pairs in zip(couples, common.cells.sum(axis=0), strict=True)]
+    couples = [
+        (human, model) for human in common.grades.tolist() for model in common.grades.tolist()
+    ]
+    return [
+        (judge, *couple, int(pairs))
+        for couple, pairs in zip(couples, common.cells.sum(axis=0), strict=True)
+    ]
 
 
-def conflict_rows(names: tuple[str, str], ids: Sequence[tuple[str, str]], one: Codes, other: Codes) -> Rows:
+def conflict_rows(
+    names: tuple[str, str], ids: Sequence[tuple[str, str]], one: Codes, other: Codes
+) -> Rows:
     """Return the pairs whose grades differ by at least two, largest difference first."""
     apart = one - other
     far = np.flatnonzero(np.abs(apart) >= _FAR)
     order = far[np.argsort(-np.abs(apart[far]), kind="stable")]
-    return [(*names, *ids[place], int(one[place]), int(other[place]), int(apart[place])) for place in order]
+    return [
+        (*names, *ids[place], int(one[place]), int(other[place]), int(apart[place]))
+        for place in order
+    ]
 
 
 def bias_rows(judge: str, common: Common, seed: int) -> Rows:
@@ -369,13 +422,23 @@ def bias_rows(judge: str, common: Common, seed: int) -> Rows:
     pairs, human, model = (common.units.sums(masks * values) for values in (1, *relevant))
     apart = common.units.sums(masks * (common.model - common.human))
     noun = common.units.kind
-    tests = zip(paired_tests(apart, pairs, seed, noun), paired_tests(model - human, human, seed, noun), strict=True)
+    tests = zip(
+        paired_tests(apart, pairs, seed, noun),
+        paired_tests(model - human, human, seed, noun),
+        strict=True,
+    )
     rows: Rows = []
-    for place, (name, (mean, ratio)) in enumerate(zip((one for one, mask in slices.items() if mask.any()), tests, strict=True)):
+    for place, (name, (mean, ratio)) in enumerate(
+        zip((one for one, mask in slices.items() if mask.any()), tests, strict=True)
+    ):
         total, said, told = (side[place].sum() for side in (pairs, human, model))
-        times = replace(ratio, value=told / said if said else math.nan, low=1 + ratio.low, high=1 + ratio.high)
+        times = replace(
+            ratio, value=told / said if said else math.nan, low=1 + ratio.low, high=1 + ratio.high
+        )
         units = int((pairs[place] > 0).sum())
-        rows.append((judge, name, said / total, told / total, times, mean, int(total), units, mean.note))
+        rows.append(
+            (judge, name, said / total, told / total, times, mean, int(total), units, mean.note)
+        )
     return rows
 
 
@@ -390,5 +453,7 @@ def _scores(
         scores.append(pool.score(side[None], measures, evaluated.policy)[0][..., chosen])
         units.append(units_of(_named(pool, chosen), evaluated.grouping))
     for place, one in enumerate(measures):
-        human, model = (Scored(of.sums(side[:, place]), of) for side, of in zip(scores, units, strict=True))
+        human, model = (
+            Scored(of.sums(side[:, place]), of) for side, of in zip(scores, units, strict=True)
+        )
         yield one.name, human, model

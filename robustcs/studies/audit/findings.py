@@ -8,7 +8,15 @@ from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import measure_label, number, number_interval, percent, plain, signed, with_interval
+from robustcs.documents.words import (
+    measure_label,
+    number,
+    number_interval,
+    percent,
+    plain,
+    signed,
+    with_interval,
+)
 from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import ALL, Audit
 from robustcs.studies.audit.systems import ALPHA
@@ -17,7 +25,10 @@ from robustcs.wording import counted, verb
 
 def verdicts(result: Audit) -> tuple[Verdict, ...]:
     """Return the agreement of the judge closest to human judgments, and the bias of the most biased judge."""
-    return tuple(replace(one, text=result.said(one.text), basis=result.said(one.basis)) for one in _verdicts(result))
+    return tuple(
+        replace(one, text=result.said(one.text), basis=result.said(one.basis))
+        for one in _verdicts(result)
+    )
 
 
 def _verdicts(result: Audit) -> tuple[Verdict, ...]:
@@ -56,7 +67,10 @@ def audit_findings(result: Audit) -> tuple[str, ...]:
     """Return the bias, the agreement and the pairs of systems of each judge, largest bias first."""
     bias = result.bias[result.bias["slice"] == ALL].set_index("judge")
     found = result.agreement.set_index("judge")
-    order = sorted(found.index, key=lambda name: -abs((bias["judge_share"] - bias["human_share"]).get(name, 0.0)))
+    order = sorted(
+        found.index,
+        key=lambda name: -abs((bias["judge_share"] - bias["human_share"]).get(name, 0.0)),
+    )
     return tuple(result.said(_about(result, str(name), found.loc[name], bias)) for name in order)
 
 
@@ -64,7 +78,10 @@ def _about(result: Audit, name: str, found: pd.Series, bias: pd.DataFrame) -> st
     sentences = [f"{name} and the human judges graded different passages."]
     if name in bias.index:
         kappa = with_interval(found, "kappa", 2)
-        sentences = [f"{name} {_bias(bias.loc[name])}.", f"Cohen's κ with the human judges is {kappa}."]
+        sentences = [
+            f"{name} {_bias(bias.loc[name])}.",
+            f"Cohen's κ with the human judges is {kappa}.",
+        ]
     sentences += [f"{text[0].upper()}{text[1:]}." for text in _systems(result, name)]
     return " ".join(sentences)
 
@@ -82,7 +99,9 @@ def _bias(row: Any) -> str:
 
 
 def _between(row: Any, low: str, high: str) -> str:
-    return "" if math.isnan(row[low]) else f" (95% CI {plain(row[low], 2)} to {plain(row[high], 2)})"
+    return (
+        "" if math.isnan(row[low]) else f" (95% CI {plain(row[low], 2)} to {plain(row[high], 2)})"
+    )
 
 
 def _systems(result: Audit, name: str) -> list[str]:
@@ -92,15 +111,24 @@ def _systems(result: Audit, name: str) -> list[str]:
         return []
     metric = headline_measure(own["metric"])
     row = own[own["metric"] == metric].iloc[0]
-    turned, significant, human = int(row["reversed"] + row["swapped"]), int(row["reversed"]), int(row["human_apart"])
+    turned, significant, human = (
+        int(row["reversed"] + row["swapped"]),
+        int(row["reversed"]),
+        int(row["human_apart"]),
+    )
     text = f"by {measure_label(metric)}, {turned or 'none'} of {counted(int(row['pairs']), 'system pair')}"
     text += f" {verb(max(turned, 1), 'changes', 'change')} order"
     if turned:
         text += f", {significant or 'none'} significantly"
     if not human:
         return [text]
-    pairs = result.reversals[(result.reversals["judge"] == name) & (result.reversals["metric"] == metric)]
+    pairs = result.reversals[
+        (result.reversals["judge"] == name) & (result.reversals["metric"] == metric)
+    ]
     other_way = int(((pairs["change"] == "reversed") & (pairs["human_p_corrected"] <= ALPHA)).sum())
     kept = human - int(row["lost"]) - other_way
     which = f"of {counted(human, 'pair')} that {verb(human, 'differs', 'differ')} significantly under human judgments"
-    return [text, f"{which}, {kept or 'none'} {verb(max(kept, 1), 'does', 'do')} so under the judge"]
+    return [
+        text,
+        f"{which}, {kept or 'none'} {verb(max(kept, 1), 'does', 'do')} so under the judge",
+    ]

@@ -8,7 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from robustcs.documents.document import Block, Figure, Table
-from robustcs.documents.drawing import COLUMN_WIDTH, INK, Drawing, Panel, letters, page_width, room, round_ticks
+from robustcs.documents.drawing import (
+    COLUMN_WIDTH,
+    INK,
+    Drawing,
+    Panel,
+    letters,
+    page_width,
+    room,
+    round_ticks,
+)
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.text import shortened
@@ -57,7 +66,9 @@ def show(result: Audit) -> tuple[Block, ...]:
         if name == "conflicts":
             rows = rows.sort_values("difference", key=abs, ascending=False, kind="stable")
         if len(rows):
-            blocks.append(result_table(result, name, caption, columns, note, rows=rows, most=_SHOWN))
+            blocks.append(
+                result_table(result, name, caption, columns, note, rows=rows, most=_SHOWN)
+            )
     return tuple(_said(block, result) for block in blocks)
 
 
@@ -71,18 +82,34 @@ def _said(block: Block, result: Audit) -> Block:
 
 
 def _agreement(result: Audit) -> Table:
-    bare = [result.spec("agreement").field(name).bare for name in ("kappa_weighted", "kappa_level", "alpha")]
+    bare = [
+        result.spec("agreement").field(name).bare
+        for name in ("kappa_weighted", "kappa_level", "alpha")
+    ]
     notes = [
         f"κ: Cohen's κ on all grades, 95% CI{clustered(result.evaluated.unit)}; weighted: quadratic weights; level: relevant"
         f" (≥ {result.evaluated.policy.relevance_level}) or not. α: Krippendorff's, ordinal."
     ]
     for row in result.agreement.itertuples():
         if row.human_only or row.judge_only:
-            labels, judgments = counted(row.judge_only, "label"), counted(row.human_only, "human judgment")
-            notes.append(f"{row.judge}: {labels} without a human judgment, {judgments} without a label.")
-    columns: list[Shown] = ["judge", "pairs", result.spec("agreement").field("agree").bare, "kappa", *bare]
+            labels, judgments = (
+                counted(row.judge_only, "label"),
+                counted(row.human_only, "human judgment"),
+            )
+            notes.append(
+                f"{row.judge}: {labels} without a human judgment, {judgments} without a label."
+            )
+    columns: list[Shown] = [
+        "judge",
+        "pairs",
+        result.spec("agreement").field("agree").bare,
+        "kappa",
+        *bare,
+    ]
     note = " ".join(notes) + noted((row.judge, row.note) for row in result.agreement.itertuples())
-    return result_table(result, "agreement", "How well does the judge agree with human judges?", columns, note)
+    return result_table(
+        result, "agreement", "How well does the judge agree with human judges?", columns, note
+    )
 
 
 def _bias(result: Audit) -> Table:
@@ -92,17 +119,41 @@ def _bias(result: Audit) -> Table:
     )
     columns = ["judge", "human_share", "judge_share", "ratio", "mean_difference"]
     return result_table(
-        result, "bias", "Does the judge over- or underrate relevance?", columns, note, rows=result.rows("bias", slice=ALL)
+        result,
+        "bias",
+        "Does the judge over- or underrate relevance?",
+        columns,
+        note,
+        rows=result.rows("bias", slice=ALL),
     )
 
 
 def _slices(result: Audit) -> Table:
     """Return the bias of each judge by slice."""
     names = result.bias["slice"]
-    rows = result.bias.assign(slice=names.str.removeprefix("found by "), part=result.bias["judge"] + names.str.split().str[0])
-    columns: list[Shown] = ["judge", "slice", "pairs", "human_share", "judge_share", "mean_difference"]
+    rows = result.bias.assign(
+        slice=names.str.removeprefix("found by "),
+        part=result.bias["judge"] + names.str.split().str[0],
+    )
+    columns: list[Shown] = [
+        "judge",
+        "slice",
+        "pairs",
+        "human_share",
+        "judge_share",
+        "mean_difference",
+    ]
     note = f"By the depth of the turn, and by the runs with the passage in their top {FOUND}."
-    return result_table(result, "bias", "Where does the judge err?", columns, note, rows=rows, by="part", slug="bias-slices")
+    return result_table(
+        result,
+        "bias",
+        "Where does the judge err?",
+        columns,
+        note,
+        rows=rows,
+        by="part",
+        slug="bias-slices",
+    )
 
 
 def _systems(result: Audit) -> Table:
@@ -117,14 +168,26 @@ def _systems(result: Audit) -> Table:
 
 
 def _conclusions(result: Audit) -> Table:
-    columns = ["judge", "metric", "pairs", "human_apart", "judge_apart", "reversed", "swapped", "lost", "gained"]
+    columns = [
+        "judge",
+        "metric",
+        "pairs",
+        "human_apart",
+        "judge_apart",
+        "reversed",
+        "swapped",
+        "lost",
+        "gained",
+    ]
     note = (
         f"Significant: adjusted p ≤ {ALPHA:g} (sign-flip test of whole {result.evaluated.unit}s, max-T over all pairs of"
         " systems of a measure, separately under human judgments and each judge). Opposite order: split by whether the"
         " difference is significant under at least one of the two or under neither."
     )
     note += sentences(result.conclusions["note"])
-    return result_table(result, "conclusions", "Which conclusions hold under the judge?", columns, note)
+    return result_table(
+        result, "conclusions", "Which conclusions hold under the judge?", columns, note
+    )
 
 
 def _figure(result: Audit, judges: list[str]) -> Figure:
@@ -164,11 +227,24 @@ def audit_figure(result: Audit, judges: Sequence[str]) -> Drawing:
     square = (full - _RIGHT - 2 * left - 0.1) / 2 if narrow else _SQUARE
     parts = [{name: frame[frame["judge"] == judge] for name, frame in result.tables.items() if "judge" in frame}
              for judge in judges]  # fmt: skip
-    ends = [value for part in parts for name in ("mean_difference", "ci_low", "ci_high") for value in part["bias"][name]]
-    names = [[shortened(name, _NAME) for name in part["bias"]["slice"].str.removeprefix("found by ")] for part in parts]
+    ends = [
+        value
+        for part in parts
+        for name in ("mean_difference", "ci_low", "ci_high")
+        for value in part["bias"][name]
+    ]
+    names = [
+        [shortened(name, _NAME) for name in part["bias"]["slice"].str.removeprefix("found by ")]
+        for part in parts
+    ]
     beside = 0.12 + max(map(room, names))
     high = [letters(_ROW) * (len(rows) + 0.6) for rows in names]
-    heights = [top + head + square + axis + tall + axis if narrow else top + head + max(tall, square) + axis for tall in high]
+    heights = [
+        top + head + square + axis + tall + axis
+        if narrow
+        else top + head + max(tall, square) + axis
+        for tall in high
+    ]
     drawing = Drawing(full, sum(heights))
     bottom = drawing.height
     for judge, part, rows, tall, height in zip(judges, parts, names, high, heights, strict=True):
@@ -199,11 +275,15 @@ def _draw_confusion(panel: Panel, confusion: pd.DataFrame) -> None:
     size = len(shares)
     panel.x, panel.y, panel.marked = (-0.5, size - 0.5), (size - 0.5, -0.5), ""
     for row, column in np.ndindex(shares.shape):
-        share = float(shares[row, column])  # as opacity, so that the figure follows the page's colours
+        share = float(
+            shares[row, column]
+        )  # as opacity, so that the figure follows the page's colours
         panel.box(column - 0.5, row + 0.5, column + 0.5, row - 0.5, _COLOUR, alpha=share)
         colour = "white" if share > 0.6 else INK
         panel.write(column, row, f"{counts.iat[row, column]}", 5.5, colour=colour)
-    panel.x_ticks, panel.y_ticks = (list(enumerate(map(str, names))) for names in (counts.columns, counts.index))
+    panel.x_ticks, panel.y_ticks = (
+        list(enumerate(map(str, names))) for names in (counts.columns, counts.index)
+    )
     panel.x_label, panel.y_label = "grade of the judge", "human grade"
 
 
@@ -222,9 +302,15 @@ def _draw_systems(panel: Panel, means: pd.DataFrame, reversals: pd.DataFrame) ->
     panel.y, panel.x_ticks = panel.x, round_ticks(*panel.x, 4)
     panel.y_ticks = panel.x_ticks
     panel.line(panel.x, panel.y, INK, 0.5, alpha=0.4)
-    turned = reversals[(reversals["metric"] == metric) & reversals["change"].isin(["reversed", "swapped"])]
+    turned = reversals[
+        (reversals["metric"] == metric) & reversals["change"].isin(["reversed", "swapped"])
+    ]
     for row in turned.itertuples():
         pair = scores.loc[[row.first, row.second]]
         panel.line(pair["human"], pair["model"], _OTHER, 0.6, alpha=0.6)
     panel.dots(scores["human"], scores["model"], _COLOUR, 4.0)
-    panel.x_label, panel.y_label, panel.title = "under humans", "under the judge", measure_label(metric)
+    panel.x_label, panel.y_label, panel.title = (
+        "under humans",
+        "under the judge",
+        measure_label(metric),
+    )

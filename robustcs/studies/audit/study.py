@@ -61,7 +61,9 @@ def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[]
         conversations=conversations_of(workspace, human.turns),
     )  # fmt: skip
     reference, _ = model_of_qrels(workspace.project)
-    return lambda: audit(judged, off_scale == "clip", measures, evaluated, workspace.project.seed, reference)
+    return lambda: audit(
+        judged, off_scale == "clip", measures, evaluated, workspace.project.seed, reference
+    )
 
 
 COMMAND = Command(ask, ("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED))
@@ -75,16 +77,24 @@ _READING = (
 def _inputs(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     return of_rankings(
-        project, ("qrels", "qrels_source", "judges", "runs", "collection", "policy", "seed"), ("run", "rewrites")
+        project,
+        ("qrels", "qrels_source", "judges", "runs", "collection", "policy", "seed"),
+        ("run", "rewrites"),
     )
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     blocks = show(result)
-    opening = tuple(one for one in blocks if isinstance(one, Table | Figure) and one.slug in ("agreement", "audit"))
+    opening = tuple(
+        one
+        for one in blocks
+        if isinstance(one, Table | Figure) and one.slug in ("agreement", "audit")
+    )
     rest = tuple(one for one in blocks if one not in opening)
-    return Answer(result, rest, audit_findings(result), _READING, verdicts=verdicts(result), overview=opening)
+    return Answer(
+        result, rest, audit_findings(result), _READING, verdicts=verdicts(result), overview=opening
+    )
 
 
 QUESTIONS = (

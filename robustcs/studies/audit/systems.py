@@ -35,20 +35,44 @@ class Scored:
         return np.asarray(self.sums.sum(axis=1) / self.units.sizes.sum())
 
 
-def system_rows(judge: str, metric: str, human: Scored, model: Scored, common: bool, seed: int) -> list[tuple[Any, ...]]:
+def system_rows(
+    judge: str, metric: str, human: Scored, model: Scored, common: bool, seed: int
+) -> list[tuple[Any, ...]]:
     """Return the rank correlations with their lower limits; ``common``: both sides have the same turns."""
-    apart, note = (None, "") if common else (model.units.sizes, "the human judgments and the judge have different topics")
+    apart, note = (
+        (None, "")
+        if common
+        else (model.units.sizes, "the human judgments and the judge have different topics")
+    )
     turns = [int(side.units.sizes.sum()) for side in (human, model)]
     rows = []
     for method in METHODS:
-        found = rank_stability(human.sums, model.sums, human.units.sizes, seed, method, apart, human.units.kind)
-        rows.append((judge, metric, method, found.value, found.low, found.high, *turns, joined(note, found.note)))
+        found = rank_stability(
+            human.sums, model.sums, human.units.sizes, seed, method, apart, human.units.kind
+        )
+        rows.append(
+            (
+                judge,
+                metric,
+                method,
+                found.value,
+                found.low,
+                found.high,
+                *turns,
+                joined(note, found.note),
+            )
+        )
     return rows
 
 
-def mean_rows(judge: str, metric: str, names: Sequence[str], human: Scored, model: Scored) -> list[tuple[Any, ...]]:
+def mean_rows(
+    judge: str, metric: str, names: Sequence[str], human: Scored, model: Scored
+) -> list[tuple[Any, ...]]:
     """Return the mean scores of each system."""
-    return [(judge, metric, *row) for row in zip(names, human.means.tolist(), model.means.tolist(), strict=True)]
+    return [
+        (judge, metric, *row)
+        for row in zip(names, human.means.tolist(), model.means.tolist(), strict=True)
+    ]
 
 
 def reversal_rows(
@@ -66,12 +90,25 @@ def reversal_rows(
     for place, (own, other) in enumerate(zip(*tests, strict=True)):
         change = _change(own.value, other.value, *(bool(side[place]) for side in significant))
         if change:
-            ps = [p for test, family in zip((own, other), families, strict=True) for p in (test.p, family.p[place])]
-            rows.append((judge, metric, names[first[place]], names[second[place]], own, other, change, *ps))
+            ps = [
+                p
+                for test, family in zip((own, other), families, strict=True)
+                for p in (test.p, family.p[place])
+            ]
+            rows.append(
+                (judge, metric, names[first[place]], names[second[place]], own, other, change, *ps)
+            )
     rows.sort(key=lambda row: (CHANGES.index(row[6]), -abs(row[4].value - row[5].value)))
     number_of = [sum(row[6] == change for row in rows) for change in CHANGES]
     note = "; ".join(dict.fromkeys(family.note for family in families if family.note))
-    return rows, (judge, metric, len(tests[0]), *(int(side.sum()) for side in significant), *number_of, note)
+    return rows, (
+        judge,
+        metric,
+        len(tests[0]),
+        *(int(side.sum()) for side in significant),
+        *number_of,
+        note,
+    )
 
 
 def _change(human: float, model: float, human_significant: bool, model_significant: bool) -> str:

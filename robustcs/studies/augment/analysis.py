@@ -20,7 +20,20 @@ from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Result, TableSpec, count, difference, flag, measure, number, p_value, score, share, table, text
+from robustcs.result import (
+    Result,
+    TableSpec,
+    count,
+    difference,
+    flag,
+    measure,
+    number,
+    p_value,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.statistics import Floats, Mask, settled
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.families import max_t_family
@@ -39,7 +52,11 @@ _WITHOUT = (
     count("rank_after"),
 )  # fmt: skip
 LEFT_OUT = table(
-    "leave_one_out", "Every run scored as if it had not contributed to the pool.", measure(), text("system"), *_WITHOUT
+    "leave_one_out",
+    "Every run scored as if it had not contributed to the pool.",
+    measure(),
+    text("system"),
+    *_WITHOUT,
 )
 GROUPS_OUT = table(
     "leave_group_out", "Every run scored as if no run of its group had contributed to the pool.",
@@ -52,14 +69,18 @@ _SHARED = 0.25
 _FEWEST = 3
 
 
-def contributed_alone(pool: RunPool, grades: Grades, depth: int, groups: Sequence[int] | None = None) -> Mask:
+def contributed_alone(
+    pool: RunPool, grades: Grades, depth: int, groups: Sequence[int] | None = None
+) -> Mask:
     """Return bool[G, N]: whether a judged passage is in the top ``depth`` of the group's runs and of no other run.
 
     ``groups``: the number of every run's group, from 0; by default every run is a group.
     """
     within = pool.best_ranks() <= depth
     if groups is not None:
-        within = np.array([within[np.asarray(groups) == number].any(axis=0) for number in range(max(groups) + 1)])
+        within = np.array(
+            [within[np.asarray(groups) == number].any(axis=0) for number in range(max(groups) + 1)]
+        )
     return np.asarray(within & (within.sum(axis=0) == 1) & (grades[:-1] > UNJUDGED))
 
 
@@ -119,9 +140,18 @@ def leave_one_out(
         withdrawn = alone[start : start + size]
         sets = np.tile(grades, (len(withdrawn), 1))
         sets[:, :-1][withdrawn] = UNJUDGED
-        without[start : start + size] = pool.score(sets, measures, policy)[..., counted].mean(axis=-1)
-    members = [[name for name, one in zip(pool.names, numbers, strict=True) if one == number] for number in range(len(alone))]
-    called = dict(enumerate(f"{runs[0]} and {len(runs) - 1} more" if runs[1:] else runs[0] for runs in members))
+        without[start : start + size] = pool.score(sets, measures, policy)[..., counted].mean(
+            axis=-1
+        )
+    members = [
+        [name for name, one in zip(pool.names, numbers, strict=True) if one == number]
+        for number in range(len(alone))
+    ]
+    called = dict(
+        enumerate(
+            f"{runs[0]} and {len(runs) - 1} more" if runs[1:] else runs[0] for runs in members
+        )
+    )
     spec, own = LEFT_OUT if groups is None else GROUPS_OUT, (numbers, np.arange(len(numbers)))
     frames = []
     for column, one in enumerate(measures):
@@ -246,7 +276,9 @@ def augment(
     """
     before = sources[0][2]
     turns = np.flatnonzero(counted)
-    one, two = (pool.score(grades[None], measures, policy)[0][..., turns] for grades in (before, after))
+    one, two = (
+        pool.score(grades[None], measures, policy)[0][..., turns] for grades in (before, after)
+    )
     rows, changed, order = [], [], []
     for column, by in enumerate(measures):
         old, new = one[:, column], two[:, column]
@@ -268,7 +300,9 @@ def augment(
             for method in METHODS:
                 found = rank_stability(*of_units, seed, method, noun=units.kind)
                 order.append((by.name, method, found.value, found.low, found.note))
-    turns_moved = _TURNS.frame(changed).sort_values("difference", key=abs, ascending=False, kind="stable", ignore_index=True)
+    turns_moved = _TURNS.frame(changed).sort_values(
+        "difference", key=abs, ascending=False, kind="stable", ignore_index=True
+    )
     return {
         "measures": _MEASURES.frame(rows),
         "ranking": _RANKING.frame(order),
@@ -276,11 +310,15 @@ def augment(
         "conflicts": _CONFLICTS.frame(merge.conflicts),
         "turns": turns_moved,
         "files": _FILES.frame(merge.joined),
-        "sources": SOURCES.frame(sources_of_pool(pool, depth, policy.relevance_level, after, sources)),
+        "sources": SOURCES.frame(
+            sources_of_pool(pool, depth, policy.relevance_level, after, sources)
+        ),
     }
 
 
-def discriminative_power(before: Floats, after: Floats, measures: Sequence[Measure], units: Units, seed: int) -> pd.DataFrame:
+def discriminative_power(
+    before: Floats, after: Floats, measures: Sequence[Measure], units: Units, seed: int
+) -> pd.DataFrame:
     """Count the pairs of runs that differ significantly before and after new judgments.
 
     Follows Sakai (2006), "Evaluating evaluation metrics based on the bootstrap", with a sign-flip test of whole conversations
@@ -303,7 +341,9 @@ def discriminative_power(before: Floats, after: Floats, measures: Sequence[Measu
 def _new_grades(before: Grades, after: Grades) -> str:
     """Return rank and grade of newly judged passages (``1:4 3:0``), with ``2:1→2`` for a replaced grade."""
     return " ".join(
-        f"{rank + 1}:{after[rank]}" if before[rank] == UNJUDGED else f"{rank + 1}:{before[rank]}→{after[rank]}"
+        f"{rank + 1}:{after[rank]}"
+        if before[rank] == UNJUDGED
+        else f"{rank + 1}:{before[rank]}→{after[rank]}"
         for rank in np.flatnonzero(before != after)
     )
 

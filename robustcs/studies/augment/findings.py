@@ -37,16 +37,26 @@ def augment_findings(result: Augmentation) -> tuple[str, ...]:
         return ()
     part = _headline(result.tables["measures"])
     metric = str(part["metric"].iloc[0])
-    ends = [part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]][: len(part)]
-    span = " to ".join(f"{signed(one['difference'], 3)} ({system_name(one['system'])})" for one in ends)
+    ends = [part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]][
+        : len(part)
+    ]
+    span = " to ".join(
+        f"{signed(one['difference'], 3)} ({system_name(one['system'])})" for one in ends
+    )
     added = counted(int(result.tables["files"]["added"].sum()), "new judgment")
     sentences = [f"With {added}, {measure_label(metric)} changes by {span}; {_moved(part)}."]
     ranking = result.tables["ranking"]
     tau = ranking[(ranking["metric"] == metric) & (ranking["method"] == "kendall")]
     if len(tau):
         row = tau.iloc[0]
-        limit = "" if math.isnan(row["ci_low"]) else f" (one-sided 95% lower limit {plain(row['ci_low'], 2)})"
-        sentences.append(f"Kendall's τ between the rankings of the runs before and after is {plain(row['value'], 2)}{limit}.")
+        limit = (
+            ""
+            if math.isnan(row["ci_low"])
+            else f" (one-sided 95% lower limit {plain(row['ci_low'], 2)})"
+        )
+        sentences.append(
+            f"Kendall's τ between the rankings of the runs before and after is {plain(row['value'], 2)}{limit}."
+        )
     return tuple(sentences)
 
 

@@ -15,12 +15,28 @@ from robustcs.evaluation.measure import Measure, highest_score
 from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
 from robustcs.policy import Evaluated
-from robustcs.result import TableSpec, count, difference, measure, number, p_value, score, table, text
+from robustcs.result import (
+    TableSpec,
+    count,
+    difference,
+    measure,
+    number,
+    p_value,
+    score,
+    table,
+    text,
+)
 from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import LEAST_UNITS, units_note
 from robustcs.statistics.families import holm
 from robustcs.statistics.means import cluster_ratio
-from robustcs.statistics.prediction_powered import LEAST_PILOT, corrected, judged_sums, selection_test, units_to_judge
+from robustcs.statistics.prediction_powered import (
+    LEAST_PILOT,
+    corrected,
+    judged_sums,
+    selection_test,
+    units_to_judge,
+)
 from robustcs.statistics.units import Units, units_of
 from robustcs.wording import counted as in_words
 from robustcs.wording import verb
@@ -104,7 +120,13 @@ class _Judge:
     judged: Mask
 
 
-def estimate(pool: JudgedPool, measures: Sequence[Measure], evaluated: Evaluated, within: float | None, seed: int) -> Estimated:
+def estimate(
+    pool: JudgedPool,
+    measures: Sequence[Measure],
+    evaluated: Evaluated,
+    within: float | None,
+    seed: int,
+) -> Estimated:
     """Correct every judge's scores by the conversations with human judgments; ``within``: the half width to plan for.
 
     Raises :class:`UsageError` if fewer than five conversations have human judgments (unless a plan is requested, which is then
@@ -123,19 +145,30 @@ def estimate(pool: JudgedPool, measures: Sequence[Measure], evaluated: Evaluated
         notes += [units.note] if units.note else []
         sizes.append((units.count, int(judge.turns.sum()), units.kind))
         policy = evaluated.policy
-        people, model = (pool.pool.score(side[None], measures, policy)[0][..., judge.turns] for side in (pool.human, grades))
+        people, model = (
+            pool.pool.score(side[None], measures, policy)[0][..., judge.turns]
+            for side in (pool.human, grades)
+        )
         for place, one in enumerate(measures):
-            tables = _measured(judge, one, pool.pool.names, people[:, place], model[:, place], within, seed)
+            tables = _measured(
+                judge, one, pool.pool.names, people[:, place], model[:, place], within, seed
+            )
             for table_, frame in tables.items():
                 found[table_].append(frame.assign(judge=name, metric=one.name))
         if judged.sum() >= LEAST_UNITS:
             notes += _suspected(name, pd.concat(found["sample"][-len(measures) :]), units.kind)
-    frames = {spec.name: spec.frame(found[spec.name]) for spec in TABLES if spec is not PLAN or within is not None}
+    frames = {
+        spec.name: spec.frame(found[spec.name])
+        for spec in TABLES
+        if spec is not PLAN or within is not None
+    }
     most, turns, _ = max(sizes)
     return Estimated(frames, sizes[-1][2], most, turns, tuple(dict.fromkeys(notes)))
 
 
-def _sampled(pool: JudgedPool, name: str, grades: Grades, evaluated: Evaluated) -> tuple[_Judge, list[str]]:
+def _sampled(
+    pool: JudgedPool, name: str, grades: Grades, evaluated: Evaluated
+) -> tuple[_Judge, list[str]]:
     """Return the units of a judge's turns, which of them have human judgments, and the turns that count.
 
     Turns without human judgments in a judged conversation count for neither side: their human scores are unknown, and they are
@@ -184,7 +217,9 @@ def _check_whole(judge: _Judge, pool: JudgedPool, measures: Sequence[Measure]) -
     """
     turns = judge.turns & pool.pool.judged(pool.human)
     deepest = max(one.cutoff or _RANKS for one in measures)
-    seen = np.unique(np.concatenate([places[turns, :deepest].ravel() for places in pool.pool.places]))
+    seen = np.unique(
+        np.concatenate([places[turns, :deepest].ravel() for places in pool.pool.places])
+    )
     seen = seen[judge.grades[seen] > UNJUDGED]
     share = float((pool.human[seen] > UNJUDGED).mean()) if len(seen) else 1.0
     what = f"human judgments cover {100 * share:.0f}% of the passages in the top {deepest} judged by {judge.name}"
@@ -195,7 +230,13 @@ def _check_whole(judge: _Judge, pool: JudgedPool, measures: Sequence[Measure]) -
 
 
 def _measured(
-    judge: _Judge, by: Measure, names: Sequence[str], people: Floats, model: Floats, within: float | None, seed: int
+    judge: _Judge,
+    by: Measure,
+    names: Sequence[str],
+    people: Floats,
+    model: Floats,
+    within: float | None,
+    seed: int,
 ) -> dict[str, pd.DataFrame]:
     """Return the rows of one measure; ``people`` and ``model``: human scores and scores of the judge, float64[R, T]."""
     units, judged = judge.units, judge.judged
@@ -207,7 +248,9 @@ def _measured(
         pilot, alone = units.count, cluster_ratio(units.sums(model), units.sizes).variance
         if found is not None and number >= LEAST_PILOT:
             pilot, alone = number, found.people_variance
-            together = [units_to_judge(one, number, units.count, within) for one in found.variance.tolist()]
+            together = [
+                units_to_judge(one, number, units.count, within) for one in found.variance.tolist()
+            ]
         tables["plan"] = pd.DataFrame({
             "system": names, "within": within, "with_judge": together,
             "people_alone": [units_to_judge(one, pilot, units.count, within) for one in alone.tolist()],
@@ -216,16 +259,30 @@ def _measured(
     if found is None:
         return tables
     tables["estimates"] = pd.DataFrame(
-        {"system": names, **found.columns(highest_score(by)), "note": units_note(found.judged, units.kind)}
+        {
+            "system": names,
+            **found.columns(highest_score(by)),
+            "note": units_note(found.judged, units.kind),
+        }
     )
     totals, sizes = units.sums(model.mean(axis=0)), units.sizes
-    judged_mean, other_mean = (float(totals[side].sum() / sizes[side].sum()) for side in (judged, ~judged))
+    judged_mean, other_mean = (
+        float(totals[side].sum() / sizes[side].sum()) for side in (judged, ~judged)
+    )
     p = selection_test(totals, sizes, judged, seed)
-    sample = {"judged_mean": judged_mean, "other_mean": other_mean, "p": p, "judged_units": number, "units": units.count}
+    sample = {
+        "judged_mean": judged_mean,
+        "other_mean": other_mean,
+        "p": p,
+        "judged_units": number,
+        "units": units.count,
+    }
     tables["sample"] = pd.DataFrame([sample])
     if len(names) > 1:
         first, second = np.triu_indices(len(names), 1)
-        pairs = corrected(judged_sums(people[first] - people[second], model[first] - model[second], units, judged))
+        pairs = corrected(
+            judged_sums(people[first] - people[second], model[first] - model[second], units, judged)
+        )
         own, runs = pairs.differences(), np.array(names, dtype=object)
         tables["estimate_pairs"] = pd.DataFrame({
             "first": runs[first], "second": runs[second], "human_only": pairs.people, "judge_only": pairs.model, **own,

@@ -26,7 +26,11 @@ _LONGEST_NAME = 28
 _LEGEND = 0.16  # inches
 _PLACE: Shown = (
     count("rank"),
-    lambda row: f"{row.rank_after}" if row.rank_before == row.rank_after else f"{row.rank_before} → {row.rank_after}",
+    lambda row: (
+        f"{row.rank_after}"
+        if row.rank_before == row.rank_after
+        else f"{row.rank_before} → {row.rank_after}"
+    ),
 )
 
 
@@ -35,21 +39,31 @@ def show(result: Augmentation) -> tuple[Block, ...]:
     blocks: list[Block] = _change(result) if "measures" in result.content else []
     blocks += _what_if(result, result.drawn) if result.drawn else []
     if "leave_one_out" in result.content:
-        blocks += [Heading("Can the judgments be reused for a new run?", 2), *_left_out(result, "leave_one_out")]
+        blocks += [
+            Heading("Can the judgments be reused for a new run?", 2),
+            *_left_out(result, "leave_one_out"),
+        ]
     blocks += _left_out(result, "leave_group_out") if "leave_group_out" in result.content else []
     return (*blocks, *(_judged(result) if "estimates" in result.content else []))
 
 
 def _by_metric(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     """Return every measure with its label and its rows."""
-    return [(str(name), measure_label(str(name)), part) for name, part in frame.groupby("metric", sort=False)]
+    return [
+        (str(name), measure_label(str(name)), part)
+        for name, part in frame.groupby("metric", sort=False)
+    ]
 
 
 # ---------------------------------------------------------------- before and after
 
 
 def _change(result: Augmentation) -> list[Block]:
-    unit, measures, conflicts = result.evaluated.unit, result.tables["measures"], result.tables["conflicts"]
+    unit, measures, conflicts = (
+        result.evaluated.unit,
+        result.tables["measures"],
+        result.tables["conflicts"],
+    )
     blocks: list[Block] = [
         Heading("Before and after new judgments", 2),
         result_table(
@@ -76,7 +90,10 @@ def _change(result: Augmentation) -> list[Block]:
     if len(measures):
         told = "; ".join(
             f"{label}: "
-            + ", ".join(f"{system_name(row.system)} {score(row.before)} to {score(row.after)}" for row in part.itertuples())
+            + ", ".join(
+                f"{system_name(row.system)} {score(row.before)} to {score(row.after)}"
+                for row in part.itertuples()
+            )
             for _, label, part in _by_metric(measures)
         )
         blocks.append(Figure(
@@ -110,7 +127,13 @@ def _ranking(result: Augmentation) -> list[Block]:
 
 def _turns(result: Augmentation) -> list[Block]:
     note = "Largest in: the run whose score changes most. New grades: rank:grade; empty if only the ideal ranking changed."
-    columns: list[Shown] = ["turn", text("system", header="largest in"), "before", "after", "new_grades"]
+    columns: list[Shown] = [
+        "turn",
+        text("system", header="largest in"),
+        "before",
+        "after",
+        "new_grades",
+    ]
     most = result.tables["turns"].drop_duplicates(["metric", "turn"])
     return [
         result_table(result, "turns", f"{label}: turns with the largest changes", columns, note, rows=part, most=_SHOWN,
@@ -125,7 +148,10 @@ def draw_change(measures: pd.DataFrame) -> Drawing:
     Every panel sorts the runs by their score before. A run whose filled dot is to the right of the one above it has overtaken
     that run.
     """
-    panels = [(label, part.sort_values("before", ascending=False, kind="stable")) for _, label, part in _by_metric(measures)]
+    panels = [
+        (label, part.sort_values("before", ascending=False, kind="stable"))
+        for _, label, part in _by_metric(measures)
+    ]
     _, width = names_and_room(list(measures["system"]), _LONGEST_NAME)
     drawing, grid = panel_grid(
         len(panels), width, letters(ROW) * (len(panels[0][1]) + 0.6), above=letters(_LEGEND), between=width + BETWEEN / 2,
@@ -139,7 +165,10 @@ def draw_change(measures: pd.DataFrame) -> Drawing:
         panel.intervals(before, after, places, _AFTER, 1.0)
         panel.dots(before, places, "white", 3.6, edge=_BEFORE, edge_width=1.0)
         panel.dots(after, places, _AFTER)
-    keys = [Key("before", "white", shape="o", size=3.6, edge=_BEFORE), Key("after", _AFTER, shape="o")]
+    keys = [
+        Key("before", "white", shape="o", size=3.6, edge=_BEFORE),
+        Key("after", _AFTER, shape="o"),
+    ]
     drawing.legend(keys, drawing.width - 0.05, drawing.height - letters(0.1), align="end")
     return drawing
 
@@ -154,7 +183,11 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
     )
     if drawn.check:
         tested = f"the 95% intervals covered {percent(drawn.check.coverage)} of the true means and differences"
-        tested = "no score changed, so it cannot be tested" if math.isnan(drawn.check.coverage) else tested
+        tested = (
+            "no score changed, so it cannot be tested"
+            if math.isnan(drawn.check.coverage)
+            else tested
+        )
         gist += f" Test of the hole model, with a tenth of your judgments hidden {drawn.check.hidings} times: {tested}."
     moved = drawn.pairs[drawn.pairs["flips"] > 0]
     note = (
@@ -185,10 +218,29 @@ def _left_out(result: Augmentation, name: str) -> list[Block]:
     if grouped and left["guessed"].any():
         note += " Groups are guessed: runs that share many passages contributed by no other run; [run_groups] names them."
     elif grouped:
-        note += " Groups: those of [run_groups] or the sets of [groups]; every other run is a group."
-    columns = [*(["group"] if grouped else []), "system", "unique", "unique_relevant", "before", "after", "difference", _PLACE]
+        note += (
+            " Groups: those of [run_groups] or the sets of [groups]; every other run is a group."
+        )
+    columns = [
+        *(["group"] if grouped else []),
+        "system",
+        "unique",
+        "unique_relevant",
+        "before",
+        "after",
+        "difference",
+        _PLACE,
+    ]
     return [
-        result_table(result, name, f"{label}, leaving one {what} out", columns, note, rows=part, slug=f"{name}-{metric}")
+        result_table(
+            result,
+            name,
+            f"{label}, leaving one {what} out",
+            columns,
+            note,
+            rows=part,
+            slug=f"{name}-{metric}",
+        )
         for metric, label, part in _by_metric(left)
     ]
 

@@ -26,7 +26,13 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics import Mask
 from robustcs.statistics.units import units_of
-from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment, guessed_groups, without_folders
+from robustcs.studies.augment.analysis import (
+    DEFAULT_MEASURES,
+    Augmentation,
+    augment,
+    guessed_groups,
+    without_folders,
+)
 from robustcs.studies.augment.analysis import leave_one_out as leave_out
 from robustcs.studies.augment.findings import augment_findings, verdicts
 from robustcs.studies.augment.judged import Estimated, estimate
@@ -48,7 +54,9 @@ class Pooled:
     counted: Mask
 
 
-def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fail"] = "keep") -> Pooled:
+def pool_runs(
+    workspace: Workspace, rule: Literal["keep", "replace", "max", "fail"] = "keep"
+) -> Pooled:
     """Read all runs and the new judgments of the project, and merge the judgments one file after the other.
 
     Raises :class:`InputError` for conflicting grades if ``rule`` is ``fail`` and for runs that do not belong to the judgments,
@@ -61,7 +69,11 @@ def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fai
         raise _conflict_error(merge.conflicts)
     pool = hole_imputation.read_pool(workspace, merge.qrels, old.turns).build()
     turns = hole_imputation.counted_turns(workspace, pool, merge.qrels)
-    notes += [*grade_notes(measures, merge.qrels.grades, policy.relevance_level), *merge.qrels.notes, *pool.notes]
+    notes += [
+        *grade_notes(measures, merge.qrels.grades, policy.relevance_level),
+        *merge.qrels.notes,
+        *pool.notes,
+    ]
     if added := sum(file.added_turns for file in merge.joined):
         notes.append(
             f"the new judgments include {in_words(added, 'turn')} without earlier judgments; these are added to the merged"
@@ -140,23 +152,39 @@ def ask(
     found, drawn, unit = dict[str, pd.DataFrame](), None, ""
     if project.new_judgments:
         units = units_of([pool.turns[turn] for turn in np.flatnonzero(counted)], evaluated.grouping)
-        files = [(qrels.name, "new judgments", pool.grades(qrels)) for qrels in workspace.new_judgments]
+        files = [
+            (qrels.name, "new judgments", pool.grades(qrels)) for qrels in workspace.new_judgments
+        ]
         judges = workspace.judges if project.judges else {}
         sources = [(workspace.qrels.name, "qrels", pool.grades(workspace.qrels)), *files]
         sources += [(name, "judge", pool.grades(labels.qrels)) for name, labels in judges.items()]
-        found = augment(pool, sources, after, merge, pooled.measures, policy, counted, units, seed, pool_depth)
-        evaluated = _with(evaluated, [units.note] if units.note else [], unit=units.kind, units=units.count)
+        found = augment(
+            pool, sources, after, merge, pooled.measures, policy, counted, units, seed, pool_depth
+        )
+        evaluated = _with(
+            evaluated, [units.note] if units.note else [], unit=units.kind, units=units.count
+        )
     if what_if:
         run_sources = hole_imputation.run_sources(project, pool.names)
-        drawn = draw(pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, run_sources)
+        drawn = draw(
+            pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, run_sources
+        )
         found |= {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping}
-        evaluated = _with(evaluated, [*hole_imputation.selection_warnings(project), *drawn.warnings])
+        evaluated = _with(
+            evaluated, [*hole_imputation.selection_warnings(project), *drawn.warnings]
+        )
     if leave_one_out:
         found["leave_one_out"] = leave_out(pool, after, *common)
         named = hole_imputation.run_groups(project)
-        groups = hole_imputation.group_numbers(named, pool.names) if named else guessed_groups(pool, after, pool_depth)
+        groups = (
+            hole_imputation.group_numbers(named, pool.names)
+            if named
+            else guessed_groups(pool, after, pool_depth)
+        )
         if named or len(set(groups)) < len(groups):
-            found["leave_group_out"] = leave_out(pool, after, *common, groups, dict(enumerate(named)) or None)
+            found["leave_group_out"] = leave_out(
+                pool, after, *common, groups, dict(enumerate(named)) or None
+            )
     if project.judges:
         estimated, notes = _estimated(workspace, merge.qrels, pooled.measures, within, off_scale)
         found, unit = (found | estimated.tables, estimated.unit) if estimated else (found, unit)
@@ -168,7 +196,9 @@ def _with(evaluated: Evaluated, notes: Sequence[str], **more: Any) -> Evaluated:
     return replace(evaluated, notes=(*evaluated.notes, *notes), **more)
 
 
-def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_scale: OffScale) -> Augmentation:
+def _judged_alone(
+    workspace: Workspace, depth: int, within: float | None, off_scale: OffScale
+) -> Augmentation:
     """Return only estimates with the judges."""
     workspace.require_runs()
     project = workspace.project
@@ -177,17 +207,31 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
     people = None if within is not None and project.qrels is None else workspace.qrels
     judged = hole_imputation.judged_pool(workspace, people, off_scale)
     evaluated = Evaluated(
-        project.policy, "runs", 0, int(judged.turns.lacking.sum()), conversations=conversations_of(workspace, judged.pool.turns)
+        project.policy,
+        "runs",
+        0,
+        int(judged.turns.lacking.sum()),
+        conversations=conversations_of(workspace, judged.pool.turns),
     )
     found = estimate(judged, measures, evaluated, within, project.seed)
     notes += [*(people.notes if people else ()), *judged.notes(off_scale)]
     notes += [*judged.pool.notes, *judged.turns.notes, *found.notes]
-    evaluated = replace(evaluated, turns=found.turns, notes=tuple(dict.fromkeys(notes)), unit=found.unit, units=found.units)
+    evaluated = replace(
+        evaluated,
+        turns=found.turns,
+        notes=tuple(dict.fromkeys(notes)),
+        unit=found.unit,
+        units=found.units,
+    )
     return Augmentation(evaluated, depth, people, judged_unit=found.unit, content={**found.tables})
 
 
 def _estimated(
-    workspace: Workspace, human: Qrels, measures: Sequence[Measure], within: float | None, off_scale: OffScale
+    workspace: Workspace,
+    human: Qrels,
+    measures: Sequence[Measure],
+    within: float | None,
+    off_scale: OffScale,
 ) -> tuple[Estimated | None, list[str]]:
     """Return the estimates with the judges in addition to the judgments ``human``, and notes.
 
@@ -196,7 +240,10 @@ def _estimated(
     """
     conversations = conversations_of(workspace, human.turns)
     known = set(map(conversations.unit, human.turns))
-    further = [not known.issuperset(map(conversations.unit, one.qrels.turns)) for one in workspace.judges.values()]
+    further = [
+        not known.issuperset(map(conversations.unit, one.qrels.turns))
+        for one in workspace.judges.values()
+    ]
     if not (within or any(further)):
         return None, []
     judged = hole_imputation.judged_pool(workspace, human, off_scale)
@@ -244,7 +291,11 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     if write_qrels is not None:
         refuse_protected(write_qrels)
         if not workspace.project.new_judgments:
-            raise UsageError("no-new-judgments", "--write-qrels requires new judgments", "add --new-judgments FILE")
+            raise UsageError(
+                "no-new-judgments",
+                "--write-qrels requires new judgments",
+                "add --new-judgments FILE",
+            )
     else:
         workspace.require_runs()
     result = ask(workspace, **asked)
@@ -254,7 +305,9 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     call.emit(workspace, result)
 
 
-COMMAND = Command(ask, (*SYSTEMS, "new_judgments", "judges", "collection", *SCORING, *UNIT, *SEED), run=_run)
+COMMAND = Command(
+    ask, (*SYSTEMS, "new_judgments", "judges", "collection", *SCORING, *UNIT, *SEED), run=_run
+)
 
 
 _READING = (
@@ -269,7 +322,9 @@ def _inputs(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = without_folders(ask(workspace))
-    return Answer(result, show(result), augment_findings(result), _READING, verdicts=verdicts(result))
+    return Answer(
+        result, show(result), augment_findings(result), _READING, verdicts=verdicts(result)
+    )
 
 
 QUESTIONS = (

@@ -11,7 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robustcs.evaluation.groups import UNKNOWN_SOURCES, RunSources
-from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles, HoleCheck, draws_interval, fill_holes
+from robustcs.evaluation.hole_expectation import (
+    DRAWS,
+    Contrast,
+    FilledHoles,
+    HoleCheck,
+    draws_interval,
+    fill_holes,
+)
 from robustcs.evaluation.hole_tipping import tipping
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
@@ -90,10 +97,18 @@ def what_if(
     """
     turns = int(counted.sum())
     whole = Units("turn", np.zeros(turns, dtype=np.int64), ("all",))  # means over these turns only
-    filled = fill_holes(pool, grades, measures, policy, counted, whole, seed, sources, depth=depth, draws=draws)
-    now, means, warnings = filled.now[..., 0] / turns, filled.sums[..., 0] / turns, list(filled.warnings)
+    filled = fill_holes(
+        pool, grades, measures, policy, counted, whole, seed, sources, depth=depth, draws=draws
+    )
+    now, means, warnings = (
+        filled.now[..., 0] / turns,
+        filled.sums[..., 0] / turns,
+        list(filled.warnings),
+    )
     if filled.holes and draws < ENOUGH_DRAWS:
-        warnings.append(f"{draws} draws are too few for a range of 95%; the range shows their lowest and highest values")
+        warnings.append(
+            f"{draws} draws are too few for a range of 95%; the range shows their lowest and highest values"
+        )
     pairs = _flips(pool, measures, now, means)
     return WhatIf(
         scores=_scores(pool, measures, now, means),
@@ -109,7 +124,10 @@ def what_if(
 
 def _scores(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Floats) -> pd.DataFrame:
     low, high = draws_interval(means)
-    keys = {"system": pool.names * len(measures), "metric": np.repeat([one.name for one in measures], len(pool.names))}
+    keys = {
+        "system": pool.names * len(measures),
+        "metric": np.repeat([one.name for one in measures], len(pool.names)),
+    }
     columns = {"score": now, "mean": means.mean(axis=0), "low": low, "high": high}
     return pd.DataFrame(keys | {name: values.T.ravel() for name, values in columns.items()})
 

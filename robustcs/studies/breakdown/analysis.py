@@ -74,7 +74,9 @@ def _share(name: str, says: str, header: str = "") -> tuple[Field, ...]:
 
 _ANSWERED = _share("answered", TERMS["answered"])
 _MEAN = (
-    *score("mean", "mean score").rounded(3).between("mean_low", "mean_high", "95% CI: cluster-robust t interval"),
+    *score("mean", "mean score")
+    .rounded(3)
+    .between("mean_low", "mean_high", "95% CI: cluster-robust t interval"),
     *difference("to_human", "mean − mean of Human", "− Human")
     .rounded(3)
     .between("to_human_low", "to_human_high", "95% CI: inverted sign-flip test on sampling units"),
@@ -298,20 +300,31 @@ def unchanged_turns(turns: Sequence[str], texts: Texts) -> list[bool | None] | N
     if not original or not human:
         return None
     pairs = [(original.get(turn), human.get(turn)) for turn in turns]
-    return [None if first is None or second is None else first.strip() == second.strip() for first, second in pairs]
+    return [
+        None if first is None or second is None else first.strip() == second.strip()
+        for first, second in pairs
+    ]
 
 
 def _by_chance(binned: Binned) -> np.ndarray:
     """Return float64[C, B]: turns expected in each bin if QR and Human were swapped at random in every turn."""
     counts = binned.counts()
-    return (counts + counts[:, [list(binned.bins).index(f"{bin_[0]}{bin_[2]}{bin_[1]}") for bin_ in binned.bins]]) / 2
+    return (
+        counts
+        + counts[
+            :, [list(binned.bins).index(f"{bin_[0]}{bin_[2]}{bin_[1]}") for bin_ in binned.bins]
+        ]
+    ) / 2
 
 
 def _bins(binned: Binned, unchanged: Sequence[bool | None] | None) -> Rows:
     rows, numbers = binned.crossed_bins(), binned.counts().ravel().tolist()
     some: list[Any] = [[None] * len(rows)] * 2
     if unchanged is not None:
-        some = [binned.counts([one is mark for one in unchanged]).ravel().tolist() for mark in (True, None)]
+        some = [
+            binned.counts([one is mark for one in unchanged]).ravel().tolist()
+            for mark in (True, None)
+        ]
     found = zip(rows, numbers, *some, _by_chance(binned).ravel().tolist(), strict=True)
     return Breakdown.bins.rows((*row, *own) for row, *own in found)
 
@@ -322,11 +335,15 @@ def attribution(binned: Binned, units: Units) -> pd.DataFrame:
     return binned.crossed(cause=CAUSES).assign(
         count=turns.sum(axis=1).astype(int),
         by_chance=(_by_chance(binned) @ binned.blamed.T).ravel(),
-        **columns_of(share_estimates(turns, units.sizes, units.kind), "share", units="units", note="note"),
+        **columns_of(
+            share_estimates(turns, units.sizes, units.kind), "share", units="units", note="note"
+        ),
     )
 
 
-def answerable(binned: Binned, unchanged: Sequence[bool | None] | None, units: Units) -> pd.DataFrame:
+def answerable(
+    binned: Binned, unchanged: Sequence[bool | None] | None, units: Units
+) -> pd.DataFrame:
     """Return the share of the turns answered by Human that Original answers too (equation 1, Tables 3 and 4 of the paper).
 
     It is computed over all turns and, if there are texts, over the turns known to be rewritten. Units without a turn that
@@ -335,10 +352,13 @@ def answerable(binned: Binned, unchanged: Sequence[bool | None] | None, units: U
     right = binned.right
     if "original" not in right:
         return pd.DataFrame()
-    slices = {"all": None} | ({} if unchanged is None else {"rewritten": [one is False for one in unchanged]})
+    slices = {"all": None} | (
+        {} if unchanged is None else {"rewritten": [one is False for one in unchanged]}
+    )
     turns = np.stack([binned.by_unit(units, own) for own in slices.values()], axis=1)
     total, answered = (
-        turns[:, :, bins].sum(axis=2).reshape(-1, units.count) for bins in (right["human"], right["human"] & right["original"])
+        turns[:, :, bins].sum(axis=2).reshape(-1, units.count)
+        for bins in (right["human"], right["human"] & right["original"])
     )
     return binned.crossed(turns=list(slices)).assign(
         answered=answered.sum(axis=1).astype(int), answerable=total.sum(axis=1).astype(int),
@@ -351,11 +371,18 @@ def _tests(binned: Binned, units: Units, seed: int) -> pd.DataFrame:
     right, by_unit = binned.right, binned.by_unit(units)
     pairs = list(combinations(right, 2))
     only_first, only_second = (
-        np.stack([by_unit[:, right[one] & ~right[other]].sum(axis=1) for one, other in ways], axis=1).reshape(-1, units.count)
+        np.stack(
+            [by_unit[:, right[one] & ~right[other]].sum(axis=1) for one, other in ways], axis=1
+        ).reshape(-1, units.count)
         for ways in (pairs, [pair[::-1] for pair in pairs])
     )
-    frame = binned.crossed(first=[first for first, _ in pairs], second=[second for _, second in pairs])
-    frame = frame.assign(only_first=only_first.sum(axis=1).astype(int), only_second=only_second.sum(axis=1).astype(int))
+    frame = binned.crossed(
+        first=[first for first, _ in pairs], second=[second for _, second in pairs]
+    )
+    frame = frame.assign(
+        only_first=only_first.sum(axis=1).astype(int),
+        only_second=only_second.sum(axis=1).astype(int),
+    )
     return compared(frame, only_first - only_second, units, seed)
 
 
@@ -363,7 +390,10 @@ def _headroom(scores: Formulations, binned: Binned, units: Units) -> pd.DataFram
     """Return the gain of QR's mean if every rewriter error had Human's score, and with Human's score wherever it is higher."""
     right, original = binned.right, scores.original
     errors, opposite = right["human"] & ~right["qr"], right["qr"] & ~right["human"]
-    every = [(cut, errors[own], opposite[own]) for cut, own in zip(binned.cuts, binned.places, strict=True)]
+    every = [
+        (cut, errors[own], opposite[own])
+        for cut, own in zip(binned.cuts, binned.places, strict=True)
+    ]
     for name, own in scores.rewriters.items():
         ahead = {metric: np.sign(scores.human[metric] - own[metric]) for metric in scores.measures}
         every += [(Cut(name, metric, ANY), sign > 0, sign < 0) for metric, sign in ahead.items()]
@@ -375,7 +405,9 @@ def _headroom(scores: Formulations, binned: Binned, units: Units) -> pd.DataFram
         moved = human - qr
         # a threshold such as =0 makes low scores correct, and gains negative
         bounded = all(((one >= 0) & (one <= 1)).all() for one in (moved * repaired, qr, human))
-        (gain,) = mean_estimates(units.sums(moved * repaired), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
+        (gain,) = mean_estimates(
+            units.sums(moved * repaired), units.sizes, units.kind, (0.0, 1.0) if bounded else None
+        )
         rows.append({
             "rewriter": rewriter, "metric": metric, "threshold": threshold,
             "original": math.nan if original is None else original[metric].mean(), "qr": qr.mean(), "human": human.mean(),
@@ -386,7 +418,9 @@ def _headroom(scores: Formulations, binned: Binned, units: Units) -> pd.DataFram
     return pd.DataFrame(rows)
 
 
-def _turns(scores: Formulations, binned: Binned, unchanged: Sequence[bool | None] | None, texts: Texts) -> pd.DataFrame:
+def _turns(
+    scores: Formulations, binned: Binned, unchanged: Sequence[bool | None] | None, texts: Texts
+) -> pd.DataFrame:
     frame = binned.turns(scores)
     same = [None] * len(scores.turns) if unchanged is None else unchanged
     frame["unchanged"] = pd.array([*same] * len(binned.cuts), dtype="boolean")

@@ -28,7 +28,10 @@ def squares_figure(turns: Mapping[str, Sequence[str]]) -> Drawing:
     side, step, gap = (_SMALL_SQUARE, _SMALL_STEP, _SMALL_GAP) if narrow else (_SQUARE, _STEP, _GAP)
     columns = int((full - edge - _RIGHT) / step)
     lines = {bin_: -(-len(names) // columns) for bin_, names in turns.items()}
-    heights = {bin_: max(count * step, 0 if narrow else _SMALLEST_ROW) + above + gap for bin_, count in lines.items()}
+    heights = {
+        bin_: max(count * step, 0 if narrow else _SMALLEST_ROW) + above + gap
+        for bin_, count in lines.items()
+    }
     drawing = Drawing(full, _TOP + sum(heights.values()) + _EDGE)
     top = drawing.height - _TOP
     said = "QR, Human" if "-00" in turns else "Original, QR, Human"
@@ -38,7 +41,11 @@ def squares_figure(turns: Mapping[str, Sequence[str]]) -> Drawing:
     for bin_, names in turns.items():
         middle = top - above / 2 - gap / 2 if narrow else top - heights[bin_] / 2
         drawing.write(0.05, middle, marks(bin_))
-        drawing.write(edge if narrow else 0.5, middle, f"{BIN_LABELS[bin_]}: {len(names)}" if narrow else BIN_LABELS[bin_])
+        drawing.write(
+            edge if narrow else 0.5,
+            middle,
+            f"{BIN_LABELS[bin_]}: {len(names)}" if narrow else BIN_LABELS[bin_],
+        )
         if not narrow:
             drawing.write(edge - 0.12, middle, str(len(names)), align="end", bold=True)
         places = [divmod(place, columns) for place in range(len(names))]

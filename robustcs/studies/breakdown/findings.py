@@ -42,17 +42,24 @@ class _Told:
         self.scored = f"on the {counted(result.evaluated.turns, 'turn')} with all scores"
         self.who = "the rewriter" if rewriter == "qr" else f"the rewriter {rewriter}"
         blame = result.blame[result.blame["rewriter"] == rewriter]
-        self.lines = at(result.attribution[result.attribution["rewriter"] == rewriter], cut).set_index("cause")
+        self.lines = at(
+            result.attribution[result.attribution["rewriter"] == rewriter], cut
+        ).set_index("cause")
         self.row: Any = next(at(blame, cut).itertuples())
         apart = blame[blame["p_corrected"] <= ALPHA]
-        sides = {name: apart[apart["difference"] * sign > 0] for name, sign in ((self.part, 1), (self.who, -1))}
+        sides = {
+            name: apart[apart["difference"] * sign > 0]
+            for name, sign in ((self.part, 1), (self.who, -1))
+        }
         self.sides = {name: rows for name, rows in sides.items() if len(rows)}
 
     @property
     def depends(self) -> str:
         """Start of a sentence if each component fails significantly more often somewhere; else empty."""
         metrics = {metric for rows in self.sides.values() for metric in rows["metric"]}
-        words = f"Blame depends on the {'threshold' if len(metrics) == 1 else 'measure and threshold'}"
+        words = (
+            f"Blame depends on the {'threshold' if len(metrics) == 1 else 'measure and threshold'}"
+        )
         return words if len(self.sides) > 1 else ""
 
     def rate(self, cause: str) -> str:
@@ -65,7 +72,9 @@ class _Told:
         oracle = " even with the human rewrite" if cause == "qa" else ""
         if self.missing:
             return f"{self.missing}; {self.scored}, {rate}{oracle}"
-        if cause != ("qa" if self.lines.loc["qa", "share"] >= self.lines.loc["qr", "share"] else "qr"):
+        if cause != (
+            "qa" if self.lines.loc["qa", "share"] >= self.lines.loc["qr", "share"] else "qr"
+        ):
             return rate + oracle
         if self.depends:  # one example per component: more would exceed the length of a verdict
             cuts = {side: next(iter(shown_cuts(rows))) for side, rows in self.sides.items()}
@@ -73,7 +82,9 @@ class _Told:
             return f"{self.depends} ({'; '.join(where)}); {rate}"
         if self.row.p_corrected <= ALPHA:
             return f"{rate}{oracle}, more often than {other} ({_p(self.row)})"
-        return f"{rate}; the data do not show whether it or {other} fails more often ({_p(self.row)})"
+        return (
+            f"{rate}; the data do not show whether it or {other} fails more often ({_p(self.row)})"
+        )
 
     def blame(self) -> str:
         """Return which component fails more often here, and by how much; neither if many scores are missing."""
@@ -110,7 +121,9 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
             basis += f"; {highest}{f' and ties with {some_of(near, 2)}' if near else ''}"
         between = percent_range(line["ci_low"], line["ci_high"])
         share = float(line["share"])
-        found.append(Verdict(whole_percent(share), between, _sentence(told.rate(cause)), basis, share, cause))
+        found.append(
+            Verdict(whole_percent(share), between, _sentence(told.rate(cause)), basis, share, cause)
+        )
     return (*found, _lost(result, cut, best, told))
 
 
@@ -128,9 +141,15 @@ def _ranked(result: Breakdown, cut: Cut) -> tuple[Any, list[str], list[str], lis
 
     Rewriters that answer less than half of the turns are not ranked, unless all do.
     """
-    rows = list(at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable").itertuples())
+    rows = list(
+        at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable").itertuples()
+    )
     few = result.evaluated.few
-    left_out = [row for row in rows if row.rewriter in few] if any(row.rewriter not in few for row in rows) else []
+    left_out = (
+        [row for row in rows if row.rewriter in few]
+        if any(row.rewriter not in few for row in rows)
+        else []
+    )
     best, *others = (row for row in rows if row not in left_out)
     near = [row.rewriter for row in others if set(best.letters.split()) & set(row.letters.split())]
     apart = [row.rewriter for row in others if row.rewriter not in near]
@@ -142,12 +161,12 @@ def _lost(result: Breakdown, cut: Cut, row: Any, told: _Told) -> Verdict:
     label, who = measure_label(cut[0]), "the rewriter" if row.rewriter == "qr" else row.rewriter
     few = in_brackets(few_answers((row.rewriter, "human"), result.evaluated))
     loses = row.to_human <= 0
-    low, high = sorted((-row.to_human_low, -row.to_human_high) if loses else (row.to_human_low, row.to_human_high))
+    low, high = sorted(
+        (-row.to_human_low, -row.to_human_high) if loses else (row.to_human_low, row.to_human_high)
+    )
     size = number(abs(row.to_human), 3)
     if told.missing:
-        text = (
-            f"{told.missing}; {told.scored}, the mean {label} of {who}{few} is {size} {'below' if loses else 'above'} Human's"
-        )
+        text = f"{told.missing}; {told.scored}, the mean {label} of {who}{few} is {size} {'below' if loses else 'above'} Human's"
     elif low > 0:
         text = f"{who}{few} {'loses' if loses else 'gains'} {size} {label} {'to' if loses else 'over'} Human"
     else:  # also without an interval
@@ -165,7 +184,9 @@ def finding(result: Breakdown) -> tuple[str, ...]:
     said = {}
     for cause, line in told.lines.iterrows():
         between = percent_range(line["ci_low"], line["ci_high"])
-        said[cause] = f"{line['count']} ({whole_percent(line['share'])}{between and f', 95% CI {between}'})"
+        said[cause] = (
+            f"{line['count']} ({whole_percent(line['share'])}{between and f', 95% CI {between}'})"
+        )
     qr = "QR" if best.rewriter == "qr" else best.rewriter
     turns = counted(result.evaluated.turns, "turn")
     first = f"{told.missing}. Of the {turns} with all scores" if told.missing else f"Of {turns}"
@@ -182,10 +203,18 @@ def finding(result: Breakdown) -> tuple[str, ...]:
 def _of_rewriters(result: Breakdown, cut: Cut) -> str:
     """Return which rewriter has the highest mean, which do not differ from it, and how many turns no rewriter answers."""
     best, near, apart, left_out = _ranked(result, cut)
-    between = "" if math.isnan(best.mean_low) else f", 95% CI {number_interval(best.mean_low, best.mean_high)}"
+    between = (
+        ""
+        if math.isnan(best.mean_low)
+        else f", 95% CI {number_interval(best.mean_low, best.mean_high)}"
+    )
     rewriters = 1 + len(near) + len(apart)
     parts = [f"It ties with {some_of(near, 3)}"] if near else []
-    parts += [f"{some_of(apart, 3)} {verb(len(apart), 'scores', 'score')} significantly lower"] if apart else []
+    parts += (
+        [f"{some_of(apart, 3)} {verb(len(apart), 'scores', 'score')} significantly lower"]
+        if apart
+        else []
+    )
     parts += [f"{'not' if parts else 'Not'} ranked: {'; '.join(left_out)}"] if left_out else []
     repairs = at(result.repairs, cut)
     none = next(repairs[repairs["answered_by"] == "none"].itertuples())

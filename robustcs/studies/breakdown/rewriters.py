@@ -33,14 +33,20 @@ SIDE_BY_SIDE = ("rewriters", "overview", "rewriter_tests", "rewriter_scores", "r
 
 
 def side_by_side(
-    scores: Formulations, thresholds: Sequence[Threshold], units: Units, seed: int, few: Collection[str] = ()
+    scores: Formulations,
+    thresholds: Sequence[Threshold],
+    units: Units,
+    seed: int,
+    few: Collection[str] = (),
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of :data:`SIDE_BY_SIDE`; with one rewriter, the tables of pairs and of the best choice have no rows.
 
     ``few``: rewriters that answer less than half of the turns; they have no letters.
     """
     names = list(scores.rewriters)
-    frames = {"human": scores.human, **scores.rewriters} | ({} if scores.original is None else {"original": scores.original})
+    frames = {"human": scores.human, **scores.rewriters} | (
+        {} if scores.original is None else {"original": scores.original}
+    )
     own = slice(1, len(names) + 1)
     pairs = list(combinations(range(len(names)), 2))
     systems, tests, moved, by_scores, repairs, choices = [], [], [], [], [], []
@@ -55,7 +61,11 @@ def side_by_side(
         for threshold in distinct_thresholds(metric, thresholds):
             right = threshold.holds(every)
             cut = {"metric": metric, "threshold": str(threshold)}
-            kinds = {"qa": np.broadcast_to(~right[0], right.shape), "qr": right[0] & ~right, "correct": right[0] & right}
+            kinds = {
+                "qa": np.broadcast_to(~right[0], right.shape),
+                "qr": right[0] & ~right,
+                "correct": right[0] & right,
+            }
             shares = pd.DataFrame(means | cut)
             for name, kind in (kinds | {"answered": right}).items():
                 found = share_estimates(units.sums(kind), units.sizes, units.kind)
@@ -63,18 +73,28 @@ def side_by_side(
             systems.append(shares)
             for first, second in pairs:
                 one, two = (right[own][place] for place in (first, second))
-                alone = {"only_first": int((one & ~two).sum()), "only_second": int((two & ~one).sum())}
+                alone = {
+                    "only_first": int((one & ~two).sum()),
+                    "only_second": int((two & ~one).sum()),
+                }
                 tests.append({"first": names[first], "second": names[second], **cut, **alone})
                 moved.append(units.sums(one) - units.sums(two))
             repairs += [cut | row for row in _repairs(names, right[own], right[0], scores.turns)]
         if len(names) > 1:
             best = best_choice(every[own], units, seed)
-            of_best = {"metric": metric, "best": names[best.best], "best_mean": best.best_mean, "chosen": best.chosen}
+            of_best = {
+                "metric": metric,
+                "best": names[best.best],
+                "best_mean": best.best_mean,
+                "chosen": best.chosen,
+            }
             choices.append(of_best | {name: one for name, (one,) in columns_of([best.gain], "gain", note="note").items()}
                            | {"by_chance": best.by_chance})  # fmt: skip
     table = pd.concat(systems, ignore_index=True)
     rewriters = table[table["system"].isin(names)].rename(columns={"system": "rewriter"})
-    rewriters["to_best"] = rewriters["mean"] - rewriters.groupby(["metric", "threshold"])["mean"].transform("max")
+    rewriters["to_best"] = rewriters["mean"] - rewriters.groupby(["metric", "threshold"])[
+        "mean"
+    ].transform("max")
     errors = (
         table[["qr", "qr_low", "qr_high"]]
         .where(table["system"].isin(names))
@@ -85,14 +105,18 @@ def side_by_side(
             "rewriter", key=lambda column: column.map(names.index), kind="stable", ignore_index=True
         ),
         "overview": table.join(errors),
-        "rewriter_tests": compared(pd.DataFrame(tests), np.array(moved), units, seed) if tests else pd.DataFrame(),
+        "rewriter_tests": compared(pd.DataFrame(tests), np.array(moved), units, seed)
+        if tests
+        else pd.DataFrame(),
         "rewriter_scores": pd.concat(by_scores, ignore_index=True) if by_scores else pd.DataFrame(),
         "repairs": pd.DataFrame(repairs),
         "best_of": pd.DataFrame(choices),
     }
 
 
-def compared(frame: pd.DataFrame, moved: np.ndarray, units: Units, seed: int, family: str | None = "metric") -> pd.DataFrame:
+def compared(
+    frame: pd.DataFrame, moved: np.ndarray, units: Units, seed: int, family: str | None = "metric"
+) -> pd.DataFrame:
     """Return ``frame`` with the columns of a comparison: two shares of the same turns by McNemar's test on sampling units.
 
     frame
@@ -104,9 +128,13 @@ def compared(frame: pd.DataFrame, moved: np.ndarray, units: Units, seed: int, fa
 
     A comparison that several rewriters share (Original with Human) counts once.
     """
-    keys = frame[[name for name in ("rewriter", "metric", "threshold", "first", "second") if name in frame]]
+    keys = frame[
+        [name for name in ("rewriter", "metric", "threshold", "first", "second") if name in frame]
+    ]
     if {"rewriter", "first"} <= set(keys):
-        keys = keys.assign(rewriter=keys["rewriter"].where((keys["first"] == "qr") | (keys["second"] == "qr"), ""))
+        keys = keys.assign(
+            rewriter=keys["rewriter"].where((keys["first"] == "qr") | (keys["second"] == "qr"), "")
+        )
     families = frame[family] if family else pd.Series("", index=frame.index)
     different = (~keys.duplicated()).groupby(families).transform("sum")
     found = comparisons(moved, units.sizes, units.kind, seed, list(families), mid_p=True).frame
@@ -116,7 +144,9 @@ def compared(frame: pd.DataFrame, moved: np.ndarray, units: Units, seed: int, fa
 def _means(every: np.ndarray, units: Units, seed: int) -> dict[str, Any]:
     """Return the mean of every system and its difference to the first, Human; ``every``: float[systems, turns]."""
     bounded = bool(((every >= 0) & (every <= 1)).all())
-    means = mean_estimates(units.sums(every), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
+    means = mean_estimates(
+        units.sums(every), units.sizes, units.kind, (0.0, 1.0) if bounded else None
+    )
     to_human = paired_tests(units.sums(every - every[0]), units.sizes, seed, units.kind)
     return columns_of(means, "mean", "mean_low", "mean_high", note="note") | columns_of(
         to_human, "to_human", "to_human_low", "to_human_high"
@@ -124,7 +154,12 @@ def _means(every: np.ndarray, units: Units, seed: int) -> dict[str, Any]:
 
 
 def _score_pairs(
-    names: Sequence[str], table: np.ndarray, pairs: Sequence[tuple[int, int]], units: Units, seed: int, few: Collection[str]
+    names: Sequence[str],
+    table: np.ndarray,
+    pairs: Sequence[tuple[int, int]],
+    units: Units,
+    seed: int,
+    few: Collection[str],
 ) -> tuple[pd.DataFrame, list[str]]:
     """Compare all pairs by their scores, float[rewriters, turns], and return the rows and the rewriters' letters."""
     sums = units.sums(np.array([table[first] - table[second] for first, second in pairs]))
@@ -132,10 +167,14 @@ def _score_pairs(
     left_out = [place for place, name in enumerate(names) if name in few]
     corrected = dict(zip(pairs, found["p_corrected"], strict=True))
     letters = letters_of(table.mean(axis=1).tolist(), corrected, ALPHA, left_out)
-    return found.assign(first=[names[first] for first, _ in pairs], second=[names[second] for _, second in pairs]), letters
+    return found.assign(
+        first=[names[first] for first, _ in pairs], second=[names[second] for _, second in pairs]
+    ), letters
 
 
-def _repairs(names: Sequence[str], right: np.ndarray, human_right: np.ndarray, turns: Sequence[str]) -> list[dict[str, Any]]:
+def _repairs(
+    names: Sequence[str], right: np.ndarray, human_right: np.ndarray, turns: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return the rows of the table ``repairs``; ``right``: which rewriters are correct, bool[rewriters, turns]."""
     number = right.sum(axis=0)
     groups = {"all": number == len(names)}
@@ -163,18 +202,39 @@ Texts = Mapping[str, Mapping[str, str]]
 UNKNOWN = "unknown"
 
 
-def slice_shares(binned: Binned, slicings: Sequence[Slicing], units: Units, seed: int) -> list[tuple[Any, ...]]:
+def slice_shares(
+    binned: Binned, slicings: Sequence[Slicing], units: Units, seed: int
+) -> list[tuple[Any, ...]]:
     """Return the rows of the table ``slices`` for every rewriter, measure and threshold."""
     rows: list[tuple[Any, ...]] = []
     for rewriter, cuts in binned.keys.groupby("rewriter", sort=False) if slicings else ():
         own = [one for one in slicings if one.concerns(str(rewriter))]
-        hits = binned.blamed[:, binned.places[cuts.index]].swapaxes(0, 1).reshape(-1, binned.places.shape[1])
-        which = [(*cut, cause) for cut in cuts.itertuples(index=False, name=None) for cause in CAUSES]
-        for (*cut, cause), slices in zip(which, slices_of(hits, own, units, seed, shares=True), strict=True):
+        hits = (
+            binned.blamed[:, binned.places[cuts.index]]
+            .swapaxes(0, 1)
+            .reshape(-1, binned.places.shape[1])
+        )
+        which = [
+            (*cut, cause) for cut in cuts.itertuples(index=False, name=None) for cause in CAUSES
+        ]
+        for (*cut, cause), slices in zip(
+            which, slices_of(hits, own, units, seed, shares=True), strict=True
+        ):
             for one in slices:
                 share_ = one.own
                 counts = (one.turns, cause, round(share_.value * one.turns))
-                rows.append((*cut, one.slicing, one.name, *counts, share_.value, share_.low, share_.high, *cells(one)))
+                rows.append(
+                    (
+                        *cut,
+                        one.slicing,
+                        one.name,
+                        *counts,
+                        share_.value,
+                        share_.low,
+                        share_.high,
+                        *cells(one),
+                    )
+                )
     return rows
 
 
@@ -192,7 +252,9 @@ def found_losses(
     return found_rows(list(scores.rewriters), gains, slicings, units, seed)
 
 
-def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units, seed: int) -> pd.DataFrame:
+def error_costs(
+    scores: Formulations, binned: Binned, texts: Texts, units: Units, seed: int
+) -> pd.DataFrame:
     """Return the table ``error_types`` for every rewriter with texts; types without turns have no row."""
     human = texts.get("human", {})
     parts = []
@@ -201,14 +263,18 @@ def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units
         if not qr or not human:
             continue
         types = [
-            text_difference(qr[turn], human[turn]).types if turn in qr and turn in human else (UNKNOWN,)
+            text_difference(qr[turn], human[turn]).types
+            if turn in qr and turn in human
+            else (UNKNOWN,)
             for turn in scores.turns
         ]
         kinds = [kind for kind in (*ERROR_TYPES, UNKNOWN) if any(kind in own for own in types)]
         inside = np.array([[kind in own for own in types] for kind in kinds])
         sizes = units.sums(inside)
         for metric, cuts in own_cuts.groupby("metric", sort=False):
-            lost = units.sums(inside * (scores.human[str(metric)] - scores.rewriters[str(name)][str(metric)]))
+            lost = units.sums(
+                inside * (scores.human[str(metric)] - scores.rewriters[str(name)][str(metric)])
+            )
             losses = paired_tests(lost, sizes, seed, units.kind)
             for place, *cut in cuts.itertuples(name=None):
                 errors = binned.blamed[1][binned.places[place]]

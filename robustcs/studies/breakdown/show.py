@@ -73,8 +73,12 @@ _CORRECT = text("correct", header="Correct if")
 def _cut_by_cut(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows in order of measure and threshold, with the column :data:`_CORRECT`."""
     cuts = zip(rows["metric"], rows["threshold"], strict=True)
-    labels = [f"{measure_label(cut[0])}, {ANY}" if cut[1] == ANY else cut_label(cut) for cut in cuts]
-    return rows.assign(correct=labels, cut=pd.factorize(pd.Series(labels))[0]).sort_values("cut", kind="stable")
+    labels = [
+        f"{measure_label(cut[0])}, {ANY}" if cut[1] == ANY else cut_label(cut) for cut in cuts
+    ]
+    return rows.assign(correct=labels, cut=pd.factorize(pd.Series(labels))[0]).sort_values(
+        "cut", kind="stable"
+    )
 
 
 def _label(row: Any) -> str:
@@ -95,14 +99,19 @@ def _bins(result: Breakdown) -> list[Table]:
         note += " In brackets: turns whose Human text equals the Original."
     tables = []
     for rewriter in rewriters:
-        whose, slug = (f"{rewriter}: turns", f"bins-{rewriter}") if len(rewriters) > 1 else ("Turns", "bins")
+        whose, slug = (
+            (f"{rewriter}: turns", f"bins-{rewriter}") if len(rewriters) > 1 else ("Turns", "bins")
+        )
         (first, mark), *others = bin_columns(names)
         columns: list[Shown] = [(first, lambda row, mark=mark: mark(row) or row), *others]  # type: ignore[misc]
         for metric, threshold in shown_cuts(every):
             rows = result.rows("bins", rewriter=rewriter, metric=metric, threshold=threshold)
             numbers = [(row.count, row.unchanged or 0) for row in rows]
             totals = map(sum, zip(*numbers, strict=True))
-            cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in (*numbers, totals)]
+            cells = [
+                f"{turns} ({unchanged})" if known else f"{turns}"
+                for turns, unchanged in (*numbers, totals)
+            ]
             head = count(threshold_label(threshold), group=measure_label(metric))
             columns.append((head, dict(zip((*names, "Total"), cells, strict=True)).__getitem__))
         tables.append(result_table(
@@ -114,9 +123,13 @@ def _bins(result: Breakdown) -> list[Table]:
 
 def _attribution(result: Breakdown, attribution: pd.DataFrame) -> Table:
     rows = _cut_by_cut(attribution)
-    share = result.spec("attribution").field("share").called("share")  # three of them side by side fit 80 columns
+    share = (
+        result.spec("attribution").field("share").called("share")
+    )  # three of them side by side fit 80 columns
     caption = f"{limits_first(result.evaluated)}What causes the errors?"
-    note = f"Shares of all {counted(result.evaluated.turns, 'turn')}. {_wilson(result)}{_told(rows)}"
+    note = (
+        f"Shares of all {counted(result.evaluated.turns, 'turn')}. {_wilson(result)}{_told(rows)}"
+    )
     return wide_table(
         result, "attribution", caption, [_CORRECT, *_of(rows)], "cause", ["count", share], note,
         rows=rows, heads=CAUSE_TITLES, by="cut",
@@ -139,12 +152,18 @@ def _blame(result: Breakdown, blame: pd.DataFrame) -> Table:
         number("by_chance", header="by chance", group="errors").rounded(1),
     ]
     rows, first = _cut_by_cut(blame.merge(chance)), limits_first(result.evaluated)
-    note = "By chance: rewriter errors expected if QR and Human were swapped at random in every turn."
+    note = (
+        "By chance: rewriter errors expected if QR and Human were swapped at random in every turn."
+    )
     if many_missing(result.evaluated.unscored_by):
         note += " Not tested: the missing scores could change which errors are more frequent."
-        return result_table(result, "blame", f"{first}Errors on these turns", columns, note, rows=rows, by="cut")
+        return result_table(
+            result, "blame", f"{first}Errors on these turns", columns, note, rows=rows, by="cut"
+        )
     compared = ("difference", "p", "p_corrected")
-    columns += [replace(result.spec("blame").field(name), group="QA − rewriter") for name in compared]
+    columns += [
+        replace(result.spec("blame").field(name), group="QA − rewriter") for name in compared
+    ]
     note += f" pp: percentage points of all turns. {_mcnemar(result, rows, 'all rewriters, measures and thresholds')}"
     return result_table(
         result, "blame", f"{first}Does the {component(result.evaluated.basis)} or the rewriter fail more often?", columns, note,
@@ -155,10 +174,16 @@ def _blame(result: Breakdown, blame: pd.DataFrame) -> Table:
 def _mcnemar(result: Breakdown, rows: pd.DataFrame, family: str) -> str:
     """Return the test of a comparison, its family, and the notes of its rows."""
     numbers = dict(zip(rows["metric"], rows["comparisons"], strict=True))
-    over = ", ".join(f"{counted(number, 'comparison')} for {measure_label(name)}" for name, number in numbers.items())
+    over = ", ".join(
+        f"{counted(number, 'comparison')} for {measure_label(name)}"
+        for name, number in numbers.items()
+    )
     if len(set(numbers.values())) == 1:
         over = counted(next(iter(numbers.values())), "comparison")
-    said = [(_label(row) + (f" ({_pair(row)})" if hasattr(row, "first") else ""), row.note) for row in rows.itertuples()]
+    said = [
+        (_label(row) + (f" ({_pair(row)})" if hasattr(row, "first") else ""), row.note)
+        for row in rows.itertuples()
+    ]
     return (
         f"95% CI and p: McNemar's test (mid-p{clustered(result.evaluated.unit)}), not adjusted for multiple comparisons; p"
         f" adj.: max-T over {over} ({family}).{noted(said)}"
@@ -193,13 +218,25 @@ def _tests(result: Breakdown, tests: pd.DataFrame) -> Table:
         note += " Not tested: the missing scores could change which formulation answers more turns."
         first = limits_first(result.evaluated)
         return result_table(
-            result, "tests", f"{first}Turns that only one formulation answers", columns, note, rows=rows, by="cut"
+            result,
+            "tests",
+            f"{first}Turns that only one formulation answers",
+            columns,
+            note,
+            rows=rows,
+            by="cut",
         )
     columns += ["difference", "p", "p_corrected"]
     note += " pp: first − second, in percentage points of all turns. "
     note += _mcnemar(result, rows, "all thresholds, pairs and rewriters of a measure")
     return result_table(
-        result, "tests", "Does one formulation answer more turns than another?", columns, note, rows=rows, by="cut"
+        result,
+        "tests",
+        "Does one formulation answer more turns than another?",
+        columns,
+        note,
+        rows=rows,
+        by="cut",
     )
 
 
@@ -221,7 +258,9 @@ _VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame], Table]] = {
 }  # fmt: skip
 
 
-def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int | None = None) -> Cards:
+def show_turns(
+    result: Breakdown, bin_: str, cut: Cut | None = None, most: int | None = None
+) -> Cards:
     """Return the turns of one bin with their scores and texts, for the first rewriter.
 
     cut
@@ -233,7 +272,11 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int |
     """
     names = bins_of(result.rows("bins"))
     if bin_ not in names:
-        raise UsageError("bad-bin", f"there is no bin {bin_!r}", f"write Original, QR, Human as 0 or 1: {', '.join(names)}")
+        raise UsageError(
+            "bad-bin",
+            f"there is no bin {bin_!r}",
+            f"write Original, QR, Human as 0 or 1: {', '.join(names)}",
+        )
     turns = result.turns
     first = turns.iloc[0]
     cut = cut or (first["metric"], first["threshold"])
@@ -243,17 +286,26 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int |
     if most is not None and number > most:
         far = (chosen["human"] - chosen["qr"]).abs().sort_values(ascending=False, kind="stable")
         chosen = chosen.loc[far.index[:most]]
-    known = {role: name for place, (role, name) in enumerate(FORMULATION_NAMES.items()) if bin_[place] != "-"}
+    known = {
+        role: name
+        for place, (role, name) in enumerate(FORMULATION_NAMES.items())
+        if bin_[place] != "-"
+    }
     cards = []
     for _, row in chosen.iterrows():
         scores = " · ".join(f"{name} {score(row[role])}" for role, name in known.items())
         texts = {name: row[f"{role}_text"] for role, name in FORMULATION_NAMES.items()}
-        fields = ((name, text if isinstance(text, str) else "(no text given)") for name, text in texts.items())
+        fields = (
+            (name, text if isinstance(text, str) else "(no text given)")
+            for name, text in texts.items()
+        )
         cards.append(Card(f"{row['turn']} · {scores}", tuple(fields)))
-    said = [f"{name} {marks(mark)}" for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True) if mark != "-"]
-    caption = (
-        f"{number} of {counted(result.evaluated.turns, 'turn')} in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
-    )
+    said = [
+        f"{name} {marks(mark)}"
+        for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True)
+        if mark != "-"
+    ]
+    caption = f"{number} of {counted(result.evaluated.turns, 'turn')} in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
     if len(cards) < number:
         caption += f"; shown: the {len(cards)} with the largest difference between QR and Human"
     return Cards(f"turns-{bin_}", caption, tuple(cards), asked=True)

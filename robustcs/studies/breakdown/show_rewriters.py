@@ -70,9 +70,23 @@ def systems_table(result: Breakdown, cuts: Sequence[Cut], name: str) -> Table:
     rows = rows.assign(place=ends, to_human=rows["to_human"].where(ends != 0)).sort_values(
         ["cut", "place", "mean"], ascending=[True, True, False], kind="stable"
     )
-    field, label, rewriters = result.spec("overview").field, measure_label(cuts[0][0]), rewriter_names(result)
-    mean = field("mean").called(f"{label} (95% CI)") if len(cuts) == 1 else field("mean").bare.called(label)
-    columns: list[Shown] = [field("system"), field("answered"), field("error"), mean, field("to_human").bare.called("− Human")]
+    field, label, rewriters = (
+        result.spec("overview").field,
+        measure_label(cuts[0][0]),
+        rewriter_names(result),
+    )
+    mean = (
+        field("mean").called(f"{label} (95% CI)")
+        if len(cuts) == 1
+        else field("mean").bare.called(label)
+    )
+    columns: list[Shown] = [
+        field("system"),
+        field("answered"),
+        field("error"),
+        mean,
+        field("to_human").bare.called("− Human"),
+    ]
     if len(cuts) > 1:
         columns.insert(0, (text("Correct if"), lambda row: cut_label((row.metric, row.threshold))))
     qa = (f"{percent(at(result.rewriters, cut)['qa'].iloc[0])} if {cut_label(cut)}" for cut in cuts)
@@ -106,7 +120,9 @@ def show_rewriters(result: Breakdown) -> tuple[Table, ...]:
     for own in cuts:
         by_measure.setdefault(own[0], []).append(own)
     tables = [systems_table(result, some, "rewriters") for some in by_measure.values()]
-    pairs = () if many_missing(result.evaluated.unscored_by) else (_tests(result, cut), _scores(result))
+    pairs = (
+        () if many_missing(result.evaluated.unscored_by) else (_tests(result, cut), _scores(result))
+    )
     return (*tables, *pairs, _repairs(result, cuts), _choice(result))
 
 
@@ -143,10 +159,16 @@ def _scores(result: Breakdown) -> Table:
 def _repairs(result: Breakdown, cuts: list[Cut]) -> Table:
     frame = result.repairs
     columns: list[Shown] = [
-        (text("answered_by", header="Answered by"), lambda row: "no rewriter" if row == "none" else str(row))
+        (
+            text("answered_by", header="Answered by"),
+            lambda row: "no rewriter" if row == "none" else str(row),
+        )
     ]
     for cut in cuts:
-        cells = {row.answered_by: f"{row.count} ({percent(row.share)})" for row in at(frame, cut).itertuples()}
+        cells = {
+            row.answered_by: f"{row.count} ({percent(row.share)})"
+            for row in at(frame, cut).itertuples()
+        }
         columns.append((count(cut_label(cut)), cells.__getitem__))
     note = (
         "Turns that Human answers, by the rewriters that answer them too: all, some (at least two), only the named one, or"
@@ -166,7 +188,9 @@ def _choice(result: Breakdown) -> Table:
         " different turns suit different rewriters."
     )
     columns: list[Shown] = ["metric", "best", "best_mean", "chosen", "gain", "by_chance"]
-    return result_table(result, "best_of", "What would the best rewriter for every turn gain?", columns, note)
+    return result_table(
+        result, "best_of", "What would the best rewriter for every turn gain?", columns, note
+    )
 
 
 #: From the left: QR and Human correct, rewriter errors, QA errors; with Original and without.
@@ -175,7 +199,11 @@ _ORDER = ("111", "011", "001", "101", "000", "100", "010", "110", "-11", "-01", 
 
 def _bars(result: Breakdown, cut: Cut) -> Figure:
     """Return the figure of the bins of every rewriter as stacked bars."""
-    order = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")["rewriter"].tolist()
+    order = (
+        at(result.rewriters, cut)
+        .sort_values("mean", ascending=False, kind="stable")["rewriter"]
+        .tolist()
+    )
     names, rows = bins_of(result.rows("bins")), at(result.bins, cut)
     labels = {bin_: marks(bin_).replace(" ", "") for bin_ in _ORDER if bin_ in names}
     rows = rows.assign(
@@ -187,7 +215,12 @@ def _bars(result: Breakdown, cut: Cut) -> Figure:
         f" {counted(result.evaluated.turns, 'turn')}, correct if {cut_label(cut)}; the highest mean is on top."
     )
     return share_figure(
-        "rewriters", caption, rows, "rewriter", "bin", {label: BIN_COLOURS[bin_] for bin_, label in labels.items()}
+        "rewriters",
+        caption,
+        rows,
+        "rewriter",
+        "bin",
+        {label: BIN_COLOURS[bin_] for bin_, label in labels.items()},
     )
 
 
@@ -195,7 +228,9 @@ def _squares(result: Breakdown, cut: Cut) -> Figure:
     """Return the figure of all turns of one rewriter."""
     counts = at(result.turns, cut)["bin"].value_counts()
     causes = at(result.attribution, cut).set_index("cause")["count"]
-    words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.rows("bins")))
+    words = "; ".join(
+        f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.rows("bins"))
+    )
     return Figure(
         "every-turn",
         f"{limits_first(result.evaluated)}Each square is a turn in its bin (correct if {cut_label(cut)}). The bins with Human ×"
@@ -211,7 +246,9 @@ def draw_squares(result: Breakdown, cut: Cut) -> Drawing:
     from robustcs.studies.breakdown.figure import squares_figure
 
     part = at(result.turns, cut)
-    return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.rows("bins"))})
+    return squares_figure(
+        {bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.rows("bins"))}
+    )
 
 
 def show_costs(result: Breakdown, cut: Cut) -> list[Table]:
@@ -227,7 +264,10 @@ def show_costs(result: Breakdown, cut: Cut) -> list[Table]:
         " these turns and of all rewriter errors. 95% CI: sign-flip (loss) and Wilson (shares)"
         f" intervals{clustered(result.evaluated.unit)}."
     )
-    told = noted((f"{row.rewriter} {row.type}" if several else row.type, row.note) for row in rows.itertuples())
+    told = noted(
+        (f"{row.rewriter} {row.type}" if several else row.type, row.note)
+        for row in rows.itertuples()
+    )
     return [result_table(
         result, "error_types", "What differs in the rewrites, and what does it cost?",
         [*columns, "turns", "loss", "errors", "error_share", "of_errors"], note + told, rows=rows, by="rewriter",
@@ -243,7 +283,11 @@ def show_slices(result: Breakdown, cut: Cut) -> list[Table]:
     if len(rows):
         best = best_rewriter(result, cut)
         caption = f"{f'{best}: rewriter' if several else 'Rewriter'} errors by slice, correct if {cut_label(cut)}"
-        note = f"Shown: the rewriter with the highest mean {measure_label(cut[0])}. " if several else ""
+        note = (
+            f"Shown: the rewriter with the highest mean {measure_label(cut[0])}. "
+            if several
+            else ""
+        )
         note += "Errors: share of the slice's turns. CSV and JSON contain the other causes and thresholds."
         field = result.spec("slices").field("share").called("errors")
         own = rows[rows["rewriter"] == best]
@@ -252,7 +296,9 @@ def show_slices(result: Breakdown, cut: Cut) -> list[Table]:
         finds = result.found_slices[result.found_slices["metric"] == cut[0]]
         caption = f"On which turns does {'a' if several else 'the'} rewriter lose the most {measure_label(cut[0])}?"
         column: Shown | None = "rewriter" if several else None
-        blocks.append(found_table(result, finds, caption, column, "Means: QR − Human.", result.tried[cut[0]]))
+        blocks.append(
+            found_table(result, finds, caption, column, "Means: QR − Human.", result.tried[cut[0]])
+        )
     return blocks
 
 
@@ -261,17 +307,25 @@ def slice_findings(result: Breakdown) -> tuple[str, ...]:
     cut = headline_cut(shown_cuts(result.rows("bins")))
     best = best_rewriter(result, cut)
     rows = at(result.error_types, cut)
-    rows = rows[(rows["rewriter"] == best) & (rows["errors"] > 0)].sort_values("errors", ascending=False, kind="stable")
+    rows = rows[(rows["rewriter"] == best) & (rows["errors"] > 0)].sort_values(
+        "errors", ascending=False, kind="stable"
+    )
     sentences = []
     errors = "rewriter errors" if best == "qr" else f"errors of {best}"
     for row in rows[rows["type"] != UNKNOWN].head(1).itertuples():
-        known = "" if math.isnan(row.loss_low) else f" (95% CI {number_interval(row.loss_low, row.loss_high)})"
+        known = (
+            ""
+            if math.isnan(row.loss_low)
+            else f" (95% CI {number_interval(row.loss_low, row.loss_high)})"
+        )
         sentences.append(
             f"{whole_percent(row.of_errors)} of the {errors} (correct if {cut_label(cut)}) occur in rewrites that differ from"
             f" Human by “{row.type}”: {counted(row.errors, 'error')} on {counted(row.turns, 'such turn')}. On these turns, the"
             f" mean loss to Human is {number(row.loss, 3)} {measure_label(cut[0])}{known}."
         )
-    finds = result.found_slices[(result.found_slices["metric"] == cut[0]) & (result.found_slices["like"] == "")]
+    finds = result.found_slices[
+        (result.found_slices["metric"] == cut[0]) & (result.found_slices["like"] == "")
+    ]
     for row in finds.head(1).itertuples():
         sentences.append(
             f"{'The rewriter' if row.rewriter == 'qr' else row.rewriter} loses the most {measure_label(cut[0])} on turns with"

@@ -23,7 +23,17 @@ from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.show import show, show_turns
 from robustcs.studies.breakdown.show_rewriters import overview, slice_findings
 from robustcs.studies.signature import Opt, Slices
-from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Call, Command, Question
+from robustcs.studies.study import (
+    BY,
+    FORMULATIONS,
+    SCORING,
+    SEED,
+    UNIT,
+    Answer,
+    Call,
+    Command,
+    Question,
+)
 
 
 def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = False) -> Breakdown:
@@ -100,7 +110,10 @@ _READING = (
 
 def _result(workspace: Workspace) -> Breakdown:
     """Return the breakdown with slices by depth and, if Original has texts, by texts; search them if there are enough units."""
-    texts = any(part.role == "original" and part.rewrites for part in workspace.project.formulations.values())
+    texts = any(
+        part.role == "original" and part.rewrites
+        for part in workspace.project.formulations.values()
+    )
     slices = ["depth", TEXTS] if texts else ["depth"]
     try:
         return ask(workspace, slices=slices, find_slices=True)
@@ -114,15 +127,23 @@ def _answer(workspace: Workspace) -> Answer:
     result = _result(workspace)
     findings = (*finding(result), *slice_findings(result))
     blocks = tuple(
-        block for block in shown_blocks(result, show(result, names=tuple(result.tables)), ()) if not isinstance(block, Figure)
+        block
+        for block in shown_blocks(result, show(result, names=tuple(result.tables)), ())
+        if not isinstance(block, Figure)
     )
-    return Answer(result, blocks, findings, _READING, _to_read(result), verdicts(result), overview(result))
+    return Answer(
+        result, blocks, findings, _READING, _to_read(result), verdicts(result), overview(result)
+    )
 
 
 def _to_read(result: Breakdown) -> tuple[Block, ...]:
     """Return the turns to read: of each bin in :data:`BINS_TO_READ` those on which QR and Human differ most."""
     cut = headline_cut(shown_cuts(result.rows("bins")))
-    cards = (show_turns(result, bin_, cut, most=_CARDS) for bin_ in BINS_TO_READ if bin_ in bins_of(result.rows("bins")))
+    cards = (
+        show_turns(result, bin_, cut, most=_CARDS)
+        for bin_ in BINS_TO_READ
+        if bin_ in bins_of(result.rows("bins"))
+    )
     return tuple(block for block in cards if isinstance(block, Cards) and block.cards)
 
 
@@ -132,12 +153,28 @@ def _ranked(project: Project) -> bool:
 
 def _answered(project: Project) -> bool:
     # gold answers may also be the references of generated answers
-    return bool(project.gold and not project.answers) or any(part.answers for part in project.formulations.values())
+    return bool(project.gold and not project.answers) or any(
+        part.answers for part in project.formulations.values()
+    )
 
 
 _TABLES = ("attribution", "rewriters", "blame", "bins", "answerable", "error_types", "found_slices")
 
 QUESTIONS = (
-    Question("breakdown", "Wrong answer or wrong question?", _TABLES, formulations_by_rankings, _answer, given=_ranked),
-    Question("answers", "And in reading comprehension?", _TABLES, formulations_by_answers, _answer, given=_answered),
+    Question(
+        "breakdown",
+        "Wrong answer or wrong question?",
+        _TABLES,
+        formulations_by_rankings,
+        _answer,
+        given=_ranked,
+    ),
+    Question(
+        "answers",
+        "And in reading comprehension?",
+        _TABLES,
+        formulations_by_answers,
+        _answer,
+        given=_answered,
+    ),
 )

@@ -69,7 +69,9 @@ class Check(Result):
 
 
 def text_rows(
-    texts: Mapping[str, Mapping[str, str]], answered: Mapping[str, Collection[str]], turns: Sequence[str]
+    texts: Mapping[str, Mapping[str, str]],
+    answered: Mapping[str, Collection[str]],
+    turns: Sequence[str],
 ) -> list[tuple[Any, ...]]:
     """Return the rows of ``texts``: how these texts, by formulation and turn, fit the judged or scored ``turns``.
 
@@ -79,10 +81,20 @@ def text_rows(
     original = texts.get("original", {})
     rows = []
     for formulation, known in texts.items():
-        equal = [turn for turn in known.keys() & original.keys() if known[turn].strip() == original[turn].strip()]
+        equal = [
+            turn
+            for turn in known.keys() & original.keys()
+            if known[turn].strip() == original[turn].strip()
+        ]
         same = len(judged.intersection(equal) if turns else equal) if original else None
-        without, extra = (len(judged - known.keys()), len(known.keys() - judged)) if turns else (None, None)
-        lacking = sum(turn not in answered[formulation] for turn in known) if formulation in answered else None
+        without, extra = (
+            (len(judged - known.keys()), len(known.keys() - judged)) if turns else (None, None)
+        )
+        lacking = (
+            sum(turn not in answered[formulation] for turn in known)
+            if formulation in answered
+            else None
+        )
         rows.append((formulation, len(known), without, extra, lacking, same))
     return rows
 
@@ -90,10 +102,21 @@ def text_rows(
 def run_row(matrix: GradeMatrix) -> tuple[Any, ...]:
     """Return the row of a run: how it fits the judgments."""
     answered = matrix.retrieved[~matrix.missing]
-    depths = (int(answered.min()), float(np.median(answered)), int(answered.max())) if len(answered) else (0, 0.0, 0)
+    depths = (
+        (int(answered.min()), float(np.median(answered)), int(answered.max()))
+        if len(answered)
+        else (0, 0.0, 0)
+    )
     shares = []
     for k in JUDGED_AT:
         top = matrix.grades[:, :k]
         retrieved = int((top > ABSENT).sum())
         shares.append(int((top > UNJUDGED).sum()) / retrieved if retrieved else np.nan)
-    return (matrix.name, len(answered), int(matrix.missing.sum()), matrix.extra_turns, *depths, *shares)
+    return (
+        matrix.name,
+        len(answered),
+        int(matrix.missing.sum()),
+        matrix.extra_turns,
+        *depths,
+        *shares,
+    )

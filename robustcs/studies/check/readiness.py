@@ -29,7 +29,9 @@ from robustcs.studies.study import Study
 Row = tuple[str, bool, str | None, str | None]
 
 #: Inputs whose runs are scored against the qrels. With an index, missing runs are retrieved first.
-_RANKED = frozenset({"formulations", "question_pairs", "runs", "systems", "groups", "compared_runs", "components"})
+_RANKED = frozenset(
+    {"formulations", "question_pairs", "runs", "systems", "groups", "compared_runs", "components"}
+)
 #: Studies that need means over turns and therefore reject projects whose metrics are totals.
 _MEANS = frozenset({"breakdown", "sweep", "correlate", "unjudged", "augment", "audit"})
 
@@ -53,14 +55,18 @@ class Readiness:
     def rows(self) -> list[Row]:
         """Return one row per command of the registry except ``check``, and one for ``report``."""
         errors = {one.name: self._error(one) for one in STUDIES if one.name != "check"}
-        rows = [_row(f"{name} {study(name).asked}".strip(), error) for name, error in errors.items()]
+        rows = [
+            _row(f"{name} {study(name).asked}".strip(), error) for name, error in errors.items()
+        ]
         return [*rows, _row("report", self._report_error(errors))]
 
     def without_input(self) -> tuple[str, ...]:
         """Return the commands for which the project has no input of any kind."""
         given = _given(self.project)
         return tuple(
-            f"{one.name} {one.asked}".strip() for one in STUDIES if one.reads and not any(given[name] for name in one.reads)
+            f"{one.name} {one.asked}".strip()
+            for one in STUDIES
+            if one.reads and not any(given[name] for name in one.reads)
         )
 
     def _error(self, one: Study) -> RobustcsError | None:
@@ -98,15 +104,28 @@ class Readiness:
             return _survey_names(self.workspace.scored_systems())
         if name == "sampled":
             sampled = [part for part in project.formulations.values() if part.sample_runs]
-            return {name, *(f"{one} run" for one in (*(part.name for part in sampled), *project.sample_runs))}
+            return {
+                name,
+                *(f"{one} run" for one in (*(part.name for part in sampled), *project.sample_runs)),
+            }
         if name == "components":
             named = {path: one for one, path in {**project.sample_runs, **project.systems}.items()}
             return {f"{named.get(path, one)} run" for one, path in project.components.items()}
         if name == "question_pairs":
-            return {"qrels", "answer_similarity", *(f"{part} run" for part in self._paired)} if self._pairs_have_runs else set()
+            return (
+                {"qrels", "answer_similarity", *(f"{part} run" for part in self._paired)}
+                if self._pairs_have_runs
+                else set()
+            )
         if name in ("runs", "groups", "compared_runs"):
-            grouped = {one for group in project.groups.values() for one in (group.baseline, *group.sets)}
-            chosen = grouped if name == "groups" or (name == "compared_runs" and grouped) else project.systems.keys()
+            grouped = {
+                one for group in project.groups.values() for one in (group.baseline, *group.sets)
+            }
+            chosen = (
+                grouped
+                if name == "groups" or (name == "compared_runs" and grouped)
+                else project.systems.keys()
+            )
             return {f"{one} run" for one in chosen}
         return {"rewrites"} if name == "rewrites_alone" else {name}
 
@@ -116,7 +135,11 @@ class Readiness:
             for of in sorted(self.files(name)):
                 if of in self.survey.broken:
                     raise InputError(self.survey.broken[of])
-        if not {"texts", "paraphrases"} & set(names) and "rewrites" in names and self.survey.foreign.get("rewrites"):
+        if (
+            not {"texts", "paraphrases"} & set(names)
+            and "rewrites" in names
+            and self.survey.foreign.get("rewrites")
+        ):
             raise InputError(self.survey.foreign["rewrites"])
 
     def check_turns(self, one: Study) -> None:
@@ -127,20 +150,35 @@ class Readiness:
             runs = [self._by_all_judgments(run) for run in runs]
         if self.survey.qrels and runs:
             policy = self.project.policy
-            count_turns(expected_of(self.survey.qrels, policy.documents), runs, policy.missing, holes=one.accepts_unjudged)
+            count_turns(
+                expected_of(self.survey.qrels, policy.documents),
+                runs,
+                policy.missing,
+                holes=one.accepts_unjudged,
+            )
 
     # ------------------------------------------------------------ retrieval
 
     @cached_property
     def _waiting(self) -> list[str]:
-        scored = {part.name for part in self.project.formulations.values() if not part.run and (part.scores or part.answers)}
-        return [system.name for system in systems_of(self.workspace) if system.open and system.name not in scored]
+        scored = {
+            part.name
+            for part in self.project.formulations.values()
+            if not part.run and (part.scores or part.answers)
+        }
+        return [
+            system.name
+            for system in systems_of(self.workspace)
+            if system.open and system.name not in scored
+        ]
 
     @property
     def _answered(self) -> Readiness:
         """The readiness after retrieving missing runs, if an index is configured. Raises an error if retrieval cannot run."""
         cells = {cell.name: cell for some in cells_of(self.workspace).values() for cell in some}
-        if self.project.retrieval is None or not (self._waiting or any(cell.open for cell in cells.values())):
+        if self.project.retrieval is None or not (
+            self._waiting or any(cell.open for cell in cells.values())
+        ):
             return self
         self._check_index()
         project, folder = self.project, self.project.retrieval.folder
@@ -149,7 +187,9 @@ class Readiness:
                 project = project.with_formulation(key, run=folder / part.name)
         others = {name: folder / name for name in self._waiting if name not in project.systems}
         grid = {**project.components, **{name: folder / name for name in cells}}
-        workspace = self.workspace.of(replace(project, runs={**project.runs, **others}, components=grid))
+        workspace = self.workspace.of(
+            replace(project, runs={**project.runs, **others}, components=grid)
+        )
         return Readiness(workspace, self.survey)
 
     def _check_index(self) -> None:
@@ -160,7 +200,9 @@ class Readiness:
         java_home()
         if settings.index.exists() or self.project.collection is None:
             index_state(settings.index)
-        self.check_files(["texts", "rewrites", *([] if settings.index.exists() else ["collection"])])
+        self.check_files(
+            ["texts", "rewrites", *([] if settings.index.exists() else ["collection"])]
+        )
 
     def _check_experiment(self) -> None:
         """Check the inputs of the experiment of ``robustness``, which draws and retrieves paraphrases."""
@@ -174,7 +216,11 @@ class Readiness:
     def _scored(self, name: str) -> None:
         """Run a study on per-turn scores or answers, which are small; of runs alone, the turns are checked already."""
         answered = self._answered.workspace
-        files = answered.scored_systems() if name == "evaluate" else answered.formulation_files().values()
+        files = (
+            answered.scored_systems()
+            if name == "evaluate"
+            else answered.formulation_files().values()
+        )
         if any(file.kind != "runs" for file in files):
             self._ask(name)
 
@@ -196,12 +242,20 @@ class Readiness:
         answered = self._answered
         if answered._pairs_have_runs and not self.project.answer_similarity:
             human, *rewriters = (set(self.survey.texts[name]) for name in self._paired)
-            known = [set(self.survey.answered[name]) for name in self._paired if name in self.survey.answered]
+            known = [
+                set(self.survey.answered[name])
+                for name in self._paired
+                if name in self.survey.answered
+            ]
             if not any((own & human).intersection(*known) for own in rewriters):
                 found = "no turn has texts of a rewriter and of Human and answers to compare"
-                raise UsageError("no-common-turns", found, "check that the turn ids of texts and runs agree")
+                raise UsageError(
+                    "no-common-turns", found, "check that the turn ids of texts and runs agree"
+                )
         else:
-            study("correlate").part("pairs").read_question_pairs(answered.workspace.of(answered.project), ())
+            study("correlate").part("pairs").read_question_pairs(
+                answered.workspace.of(answered.project), ()
+            )
 
     def _by_all_judgments(self, run: Answered) -> Answered:
         """Count the judged passages of a run after adding the new judgments to the qrels."""
@@ -214,7 +268,11 @@ class Readiness:
 
     @cached_property
     def _merged_qrels(self) -> Qrels | None:
-        return merge_qrels(self.survey.qrels, self.workspace.new_judgments, "keep").qrels if self.survey.qrels else None
+        return (
+            merge_qrels(self.survey.qrels, self.workspace.new_judgments, "keep").qrels
+            if self.survey.qrels
+            else None
+        )
 
     def _merged(self) -> None:
         """Add the new judgments to the qrels; with judges alone, run ``augment``."""
@@ -231,7 +289,9 @@ class Readiness:
         """Check that some relevant passage has a text."""
         qrels, path, known = self.survey.qrels, self.project.collection, self.survey.passages
         assert qrels is not None and path is not None and known is not None
-        requirements.relevant_passages(qrels, self.project.policy.relevance_level, path, known.keys().__and__)
+        requirements.relevant_passages(
+            qrels, self.project.policy.relevance_level, path, known.keys().__and__
+        )
 
     def _asked(self, table: str) -> None:
         error = self.survey.asked[table]
@@ -267,7 +327,11 @@ class Readiness:
                     return error
                 answered = answered or (error is None)
         if not answered:
-            return UsageError("nothing-to-report", "no analysis has all its inputs", "add the inputs of a command above")
+            return UsageError(
+                "nothing-to-report",
+                "no analysis has all its inputs",
+                "add the inputs of a command above",
+            )
         wrong = {**self.survey.foreign, **self.survey.broken}
         cards = ("qrels", "gold", "rewrites", "collection", "ratings")
         shown = [of for of in wrong if of in cards or of.endswith((" run", " answers"))]
@@ -283,7 +347,17 @@ def _given(project: Project) -> dict[str, object]:
     texts = any(part.rewrites or part.samples for part in parts)
     judged, systems = project.qrels or project.gold, project.systems
     scored = any(part.run or part.scores or part.answers for part in parts)
-    own = ("qrels", "components", "new_judgments", "judges", "groups", "paraphrases", "collection", "answers", "review")
+    own = (
+        "qrels",
+        "components",
+        "new_judgments",
+        "judges",
+        "groups",
+        "paraphrases",
+        "collection",
+        "answers",
+        "review",
+    )
     return {
         "formulations": judged or scored, "question_pairs": judged or scored, "systems": judged or systems or scored,
         "runs": systems, "compared_runs": systems, "sampled": texts or project.sample_runs,

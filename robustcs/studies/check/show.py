@@ -20,7 +20,9 @@ def show(result: Check) -> tuple[Block, ...]:
         result, "files", "Files",
         ["role", "path", "rows", (text(" "), _state)],
     )  # fmt: skip
-    skipped = result_table(result, "skipped", "Which rows were skipped?", ["role", "path", "line", "why"])
+    skipped = result_table(
+        result, "skipped", "Which rows were skipped?", ["role", "path", "line", "why"]
+    )
     runs = result_table(
         result, "runs", "Do the runs fit the judgments?",
         [
@@ -47,7 +49,11 @@ def _commands(result: Check) -> Iterator[Block]:
     """Yield the commands that can run, and the table of the others with what they need."""
     rows = result.rows("commands")
     ready = [row.command for row in rows if row.runs]
-    yield Paragraph(f"These commands can run: {', '.join(ready)}." if ready else "No command can run on these inputs.")
+    yield Paragraph(
+        f"These commands can run: {', '.join(ready)}."
+        if ready
+        else "No command can run on these inputs."
+    )
     none = [row.command for row in rows if not row.runs and row.command in result.without_input]
     yield result_table(
         result, "commands", "Which commands cannot run, and what do they need?",

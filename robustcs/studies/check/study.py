@@ -49,7 +49,12 @@ _LONGER = 1.05
 
 def doubts(project: Project, survey: Survey) -> list[str]:
     """Return notes on inputs to verify before relying on any number."""
-    return [*_levels(project, survey), *_depths(project, survey), *_swapped(project, survey), *_texts(project, survey)]
+    return [
+        *_levels(project, survey),
+        *_depths(project, survey),
+        *_swapped(project, survey),
+        *_texts(project, survey),
+    ]
 
 
 def _levels(project: Project, survey: Survey) -> list[str]:
@@ -59,7 +64,9 @@ def _levels(project: Project, survey: Survey) -> list[str]:
     highest = int(qrels.grades.max())
     usual, collection = customary_level(qrels.documents.take(slice(100)).texts(), highest)
     if highest < level:
-        return [f"relevance_level is {level}, but no passage has a grade of {level} or more: all binary measures are 0"]
+        return [
+            f"relevance_level is {level}, but no passage has a grade of {level} or more: all binary measures are 0"
+        ]
     if collection and level < usual:
         return [f"relevance_level is {level}; {collection} uses {usual} for binary measures"]
     return []
@@ -69,14 +76,26 @@ def _depths(project: Project, survey: Survey) -> list[str]:
     notes = []
     deepest = {matrix.name: int(matrix.retrieved.max(initial=0)) for matrix in survey.matrices}
     for measure in averaged(project.metrics, totals=True):
-        short = [f"{name} ({depth})" for name, depth in deepest.items() if 0 < depth < (measure.cutoff or 0)]
+        short = [
+            f"{name} ({depth})"
+            for name, depth in deepest.items()
+            if 0 < depth < (measure.cutoff or 0)
+        ]
         if short and measure.family not in ANSWER_FAMILIES:
             runs = verb(len(short), "this run contains", "these runs contain")
-            notes.append(f"{measure.name} needs more passages per turn than {runs}: {', '.join(short)}")
-    own = {part.name: deepest[part.name] for part in project.formulations.values() if deepest.get(part.name)}
+            notes.append(
+                f"{measure.name} needs more passages per turn than {runs}: {', '.join(short)}"
+            )
+    own = {
+        part.name: deepest[part.name]
+        for part in project.formulations.values()
+        if deepest.get(part.name)
+    }
     if own and max(own.values()) > 2 * min(own.values()):
         depths = ", ".join(f"{name} {depth}" for name, depth in own.items())
-        notes.append(f"formulations differ in depth ({depths} passages), which affects overlap, recall and MAP")
+        notes.append(
+            f"formulations differ in depth ({depths} passages), which affects overlap, recall and MAP"
+        )
     return notes
 
 
@@ -114,7 +133,13 @@ def _texts(project: Project, survey: Survey) -> list[str]:
         texts = survey.texts.get(part.name)
         lacking = [turn for turn in judged if turn not in texts] if texts else []
         if lacking and len(lacking) < len(judged):
-            without.append(("no text of ", part.name, f" for {counted(len(lacking), 'judged turn')} ({some_of(lacking)})"))
+            without.append(
+                (
+                    "no text of ",
+                    part.name,
+                    f" for {counted(len(lacking), 'judged turn')} ({some_of(lacking)})",
+                )
+            )
     notes = told_once(without)
     order = ("human", "qr", "original")
     parts = sorted(project.formulations.values(), key=lambda part: order.index(part.role))
@@ -131,8 +156,12 @@ def _apart(survey: Survey, part: Formulation, other: Formulation) -> list[str]:
         return []
     alike = ranked_alike(orders, theirs)
     if len(alike) >= FEW and all(alike.values()):
-        return [f"{name} and {other.name} have the same ranking for every turn; check that they are not the same run"]
-    return fit(survey.texts.get(part.name, {}), survey.texts.get(other.name, {}), alike).doubts(name, than)
+        return [
+            f"{name} and {other.name} have the same ranking for every turn; check that they are not the same run"
+        ]
+    return fit(survey.texts.get(part.name, {}), survey.texts.get(other.name, {}), alike).doubts(
+        name, than
+    )
 
 
 def ask(workspace: Workspace) -> Check:
@@ -165,11 +194,23 @@ def ask(workspace: Workspace) -> Check:
     survey = Survey(workspace, waiting)
     survey.problems += [problem for problem in changed if problem not in survey.problems]
     if not survey.files:
-        raise UsageError("no-inputs", "no inputs are given", "add options, or create a robustcs.toml with robustcs init")
+        raise UsageError(
+            "no-inputs",
+            "no inputs are given",
+            "add options, or create a robustcs.toml with robustcs init",
+        )
     turns = survey.qrels.turns if survey.qrels else sorted(survey.scored, key=turn_sort_key)
-    notes += [] if turns else ["no qrels or scores could be read, so the turns of other files cannot be checked"]
+    notes += (
+        []
+        if turns
+        else ["no qrels or scores could be read, so the turns of other files cannot be checked"]
+    )
     notes += [note for read in (survey.qrels, *survey.matrices) if read for note in read.notes]
-    notes += notes_on(expected_of(survey.qrels, workspace.project.policy.documents), survey.runs) if survey.qrels else []
+    notes += (
+        notes_on(expected_of(survey.qrels, workspace.project.policy.documents), survey.runs)
+        if survey.qrels
+        else []
+    )
     notes += [*survey.notes, *doubts(workspace.project, survey)]
     limits = [
         *limits_of_rows(workspace.skipped),
@@ -178,14 +219,18 @@ def ask(workspace: Workspace) -> Check:
     ]
     if fit := _fit(workspace, survey):
         notes += misfits(fit)
-    by: Grouping = "turn" if workspace.project.policy.unit == "turn" else survey.conversations(turns)
+    by: Grouping = (
+        "turn" if workspace.project.policy.unit == "turn" else survey.conversations(turns)
+    )
     notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, by))]
     if marked := told(workspace.project.marks):
         confirm = "to confirm one, delete its mark; to confirm all, run robustcs check --accept"
         notes.append(f"Roles by file name: {marked}; {confirm}")
     lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
     basis: Basis = "runs" if survey.qrels else "scores" if turns else "texts"
-    evaluated = Evaluated(workspace.project.policy, basis, len(turns), lacking, tuple(dict.fromkeys(notes)))
+    evaluated = Evaluated(
+        workspace.project.policy, basis, len(turns), lacking, tuple(dict.fromkeys(notes))
+    )
     problems = (tuple(survey.problems), len(survey.problems) + survey.uncounted)
     readiness = Readiness(workspace, survey)
     content: dict[str, Any] = {
@@ -205,7 +250,11 @@ def ask(workspace: Workspace) -> Check:
 def _fit(workspace: Workspace, survey: Survey) -> CollectionFit | None:
     """Return how far the judgments fit the collection and the runs; None if one of these files is broken."""
     runs = workspace.project.systems
-    if survey.qrels is None or survey.passages is None or survey.broken.keys() & {f"{name} run" for name in runs}:
+    if (
+        survey.qrels is None
+        or survey.passages is None
+        or survey.broken.keys() & {f"{name} run" for name in runs}
+    ):
         return None
     try:
         return fit_of(workspace, {name: (name, path) for name, path in runs.items()})
@@ -220,7 +269,11 @@ def _accept(call: Call) -> None:
 
     path = call.given["config"] or CONFIG_NAME
     if not os.path.isfile(path):
-        raise UsageError("no-project", f"{path}: no such project file", "create one with robustcs init, or use --config FILE")
+        raise UsageError(
+            "no-project",
+            f"{path}: no such project file",
+            "create one with robustcs init, or use --config FILE",
+        )
     project = call.project  # a project that cannot be read is not changed
     text, count = without_marks(Path(path).read_bytes().decode("utf-8", "surrogateescape"))
     if count:

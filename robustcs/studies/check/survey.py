@@ -14,7 +14,13 @@ from robustcs.errors import InputError, Problem, RobustcsError, UsageError
 from robustcs.evaluation.grid import Grid, parse_cell
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix
 from robustcs.evaluation.ranking import notes_on_ranks, rank_run
-from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
+from robustcs.evaluation.turns import (
+    Answered,
+    answered_by_run,
+    answered_by_turns,
+    expected_of,
+    strangers,
+)
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.paths import parts_of, shown
@@ -60,7 +66,13 @@ def _surveyed(
     ranking = rank_run(run, policy)
     order = digests_of(ranking) if name in answering else None
     matrix = grade_matrix(ranking, qrels) if qrels else None
-    return _Run(run.parts or len(run), frozenset(run.turns), order, matrix, notes_on_ranks(run, path, policy))
+    return _Run(
+        run.parts or len(run),
+        frozenset(run.turns),
+        order,
+        matrix,
+        notes_on_ranks(run, path, policy),
+    )
 
 
 class Survey:
@@ -117,19 +129,28 @@ class Survey:
         project = workspace.project
         self.qrels: Qrels | None = None
         if project.qrels:
-            self.qrels = self._read("qrels", "qrels", project.qrels, workspace.read_qrels, lambda read: read.sizes)
+            self.qrels = self._read(
+                "qrels", "qrels", project.qrels, workspace.read_qrels, lambda read: read.sizes
+            )
         systems = {**project.sample_runs, **project.systems}
-        runs = systems | {name: path for name, path in project.components.items() if path not in systems.values()}
+        runs = systems | {
+            name: path for name, path in project.components.items() if path not in systems.values()
+        }
         answering = frozenset(part.name for part in project.formulations.values())
         work = partial(_surveyed, project.policy, self.qrels, answering)
         done = workspace.jobs.each(work, list(runs.items()))
-        for (name, path), run in zip(runs.items(), workspace.track(done, "reading runs", len(runs)), strict=True):
+        for (name, path), run in zip(
+            runs.items(), workspace.track(done, "reading runs", len(runs)), strict=True
+        ):
             self._run(workspace, name, path, run)
         for key, part in project.formulations.items():
             found = []
             for source in part.rewrites:
                 read = self._read(
-                    "rewrites", f"{key} texts", source.path, partial(read_texts, role=part.role, column=source.column)
+                    "rewrites",
+                    f"{key} texts",
+                    source.path,
+                    partial(read_texts, role=part.role, column=source.column),
                 )
                 found.append((source.path, read or {}))
                 if self.qrels and read:
@@ -141,7 +162,9 @@ class Survey:
                 read_sample = partial(read_samples, role=part.role, column=source.column)
                 self._read("sampled", f"{key} texts", source.path, read_sample)
             if part.scores:
-                scores = self._read(f"{part.name} scores", f"{key} scores", part.scores, read_scores)
+                scores = self._read(
+                    f"{part.name} scores", f"{key} scores", part.scores, read_scores
+                )
                 self.scored.update(() if scores is None else map(str, scores.index))
         self._further_texts(project)
         self._unanswered(project, waiting)
@@ -150,17 +173,23 @@ class Survey:
             for file in several(getattr(project, key) or ()):
                 self._read(key, BY_NAME[key].role, file, BY_NAME[key].read)
         for name, path in project.judges.items():
-            labels = self._read("judges", f"judge {name}", path, partial(workspace.read_judge, name))
+            labels = self._read(
+                "judges", f"judge {name}", path, partial(workspace.read_judge, name)
+            )
             if labels and self.qrels and set(labels.qrels.turns).isdisjoint(self.qrels.turns):
                 apart = "no turn in common with the qrels: audit compares only rankings of systems"
                 self.notes.append(Note.of(f"judge {name}", "", apart))
         if project.paraphrases:
             known = BY_NAME["paraphrases"]
-            self.paraphrased = self._read("paraphrases", known.role, project.paraphrases, known.read, known.rows)
+            self.paraphrased = self._read(
+                "paraphrases", known.role, project.paraphrases, known.read, known.rows
+            )
         if project.collection:
             self._collection(project.collection)
         for name, group in project.groups.items():
-            unknown = [system for system in (group.baseline, *group.sets) if system not in project.systems]
+            unknown = [
+                system for system in (group.baseline, *group.sets) if system not in project.systems
+            ]
             if unknown:
                 alone = f"group {name} names unknown runs: {', '.join(unknown)}"
                 self.notes.append(Note.of(f"group {name}", some_of(unknown), "unknown runs", alone))
@@ -170,8 +199,14 @@ class Survey:
                 lacking = some_of(["/".join(cell) for cell in grid.missing])
                 self.notes.append(f"the grid lacks {counted(len(grid.missing), 'cell')}: {lacking}")
         with suppress(InputError):  # changed_texts reports broken records of runs
-            self.notes += [str(error) for name in project.groups if (error := misfit_baseline(project, name))]
-        raw = {name: self.conversations(self.texts[name]) for name in project.raw_texts if name in self.texts}
+            self.notes += [
+                str(error) for name in project.groups if (error := misfit_baseline(project, name))
+            ]
+        raw = {
+            name: self.conversations(self.texts[name])
+            for name in project.raw_texts
+            if name in self.texts
+        }
         self.notes += changed_texts(project.systems, self.texts, raw)
         for name in STUDY_TABLES:
             self._study(name, workspace)
@@ -190,11 +225,17 @@ class Survey:
             return Conversations.from_ids(every)
 
     def _read(
-        self, of: str, role: str, path: str | os.PathLike[str], read: Callable[[Any], T], rows: Callable[[Any], Rows] = rows_of
+        self,
+        of: str,
+        role: str,
+        path: str | os.PathLike[str],
+        read: Callable[[Any], T],
+        rows: Callable[[Any], Rows] = rows_of,
     ) -> T | None:
         """Read a file and record it under its role; ``of`` is the input to which it belongs."""
         entries: list[dict[str, Any]] = [
-            {"role": role, "path": shown(part), "rows": None, "skipped": 0, "problem": None} for part in parts_of(path)
+            {"role": role, "path": shown(part), "rows": None, "skipped": 0, "problem": None}
+            for part in parts_of(path)
         ]
         self.files += entries
         try:
@@ -208,11 +249,16 @@ class Survey:
             entry["problem"] = str(first._replace(found=found))
             return None
         counts = rows(value)
-        for entry, count, left in zip(entries, counts if isinstance(counts, tuple) else (counts,), skipped, strict=True):
+        for entry, count, left in zip(
+            entries, counts if isinstance(counts, tuple) else (counts,), skipped, strict=True
+        ):
             entry["rows"] = count
             if left is not None:
                 entry["skipped"] = left.count
-                listed = [{"role": role, "path": entry["path"], "line": one.line, "why": one.found} for one in left.problems]
+                listed = [
+                    {"role": role, "path": entry["path"], "line": one.line, "why": one.found}
+                    for one in left.problems
+                ]
                 self.skipped += [row for row in listed if row not in self.skipped]
         return value
 
@@ -228,15 +274,33 @@ class Survey:
         files = getattr(project, name)
         if files is None:
             return
-        known: dict[str, Any] = {"by_rank": project.policy.order == "rank", "bank": getattr(files, "questions", None)}
+        known: dict[str, Any] = {
+            "by_rank": project.policy.order == "rank",
+            "bank": getattr(files, "questions", None),
+        }
         whole = []
         for source in (source for source in SOURCES if source.table == name):
             value = getattr(files, source.key)
-            unused = source.key == "ratings" and files.snippets  # robustcs agreement uses only one of the two
-            named = value.items() if isinstance(value, Mapping) else [("", path) for path in several(value or ())]
+            unused = (
+                source.key == "ratings" and files.snippets
+            )  # robustcs agreement uses only one of the two
+            named = (
+                value.items()
+                if isinstance(value, Mapping)
+                else [("", path) for path in several(value or ())]
+            )
             for system, path in named:
                 read = partial(source.read, name=system, **known)
-                sound = self._read("ratings" if unused else name, _role(source, system), path, read, source.rows) is not None
+                sound = (
+                    self._read(
+                        "ratings" if unused else name,
+                        _role(source, system),
+                        path,
+                        read,
+                        source.rows,
+                    )
+                    is not None
+                )
                 whole.append(sound or unused)
         if all(whole):
             self.asked[name] = None
@@ -281,10 +345,17 @@ class Survey:
     def _further_texts(self, project: Project) -> None:
         """Read the sets of ``[texts]`` and ``[raw_texts]``."""
         formulated = {turn for texts in self.texts.values() for turn in texts}
-        sets: list[tuple[str, TextSource, Role]] = [(name, source, "human") for name, source in project.texts.items()]
+        sets: list[tuple[str, TextSource, Role]] = [
+            (name, source, "human") for name, source in project.texts.items()
+        ]
         sets += [(name, source, "original") for name, source in project.raw_texts.items()]
         for name, source, role in sets:
-            read = self._read("texts", f"{name} texts", source.path, partial(read_texts, role=role, column=source.column))
+            read = self._read(
+                "texts",
+                f"{name} texts",
+                source.path,
+                partial(read_texts, role=role, column=source.column),
+            )
             if name in self.texts:
                 alone = f"two systems with texts are named {name}: robustcs retrieve needs different names"
                 kind = "names of two systems with texts; robustcs retrieve needs different names"
@@ -294,11 +365,20 @@ class Survey:
             unknown = [turn for turn in self.texts[name] if turn not in formulated]
             if formulated and unknown:
                 alone = f"{name} has texts for {turns_in_words(unknown)} that no formulation has"
-                self.notes.append(Note.of(name, counted(len(unknown), "turn"), "texts of turns that no formulation has", alone))
+                self.notes.append(
+                    Note.of(
+                        name,
+                        counted(len(unknown), "turn"),
+                        "texts of turns that no formulation has",
+                        alone,
+                    )
+                )
 
     def _unanswered(self, project: Project, waiting: Mapping[str, Sequence[str]]) -> None:
         """Note turns without a run. ``waiting``: system → turns that no retrieved run answers, if known."""
-        scored = {part.name for part in project.formulations.values() if part.scores or part.answers}
+        scored = {
+            part.name for part in project.formulations.values() if part.scores or part.answers
+        }
         for name, texts in self.texts.items():
             if name not in project.systems and name not in scored:
                 self.answered[name] = frozenset()
@@ -308,10 +388,16 @@ class Survey:
                     self.notes.append(Note.of(name, counted(len(turns), "turn"), kind, alone))
 
     def _answers(self, project: Project) -> None:
-        gold = self._read("gold", "gold answers", project.gold, read_gold_answers) if project.gold else None
+        gold = (
+            self._read("gold", "gold answers", project.gold, read_gold_answers)
+            if project.gold
+            else None
+        )
         for key, part in project.formulations.items():
             of, role = f"{part.name} answers", f"{key} answers"
-            predicted = self._read(of, role, part.answers, read_predicted_answers) if part.answers else None
+            predicted = (
+                self._read(of, role, part.answers, read_predicted_answers) if part.answers else None
+            )
             if gold and predicted:
                 lacking = len(gold.keys() - predicted.keys())
                 if lacking == len(gold):
@@ -321,19 +407,29 @@ class Survey:
                 elif lacking:
                     some = f"{len(gold) - lacking} of {len(gold)}"
                     alone = f"{part.name} answers {some} turns with gold answers"
-                    self.notes.append(Note.of(part.name, some, "answers to turns with gold answers", alone))
+                    self.notes.append(
+                        Note.of(part.name, some, "answers to turns with gold answers", alone)
+                    )
 
     def _collection(self, path: Path) -> None:
         """Read the judged passages only, since collections are large."""
         judged = set(self.qrels.ids.texts()) if self.qrels else set()
-        passages = self._read("collection", "collection (judged)", path, partial(read_passages, wanted=judged))
+        passages = self._read(
+            "collection", "collection (judged)", path, partial(read_passages, wanted=judged)
+        )
         self.passages = passages
         if passages is not None and len(passages) < len(judged):
-            self.notes.append(f"the collection contains {len(passages):,} of the {len(judged):,} judged passages")
+            self.notes.append(
+                f"the collection contains {len(passages):,} of the {len(judged):,} judged passages"
+            )
 
 
 def _role(source: Source, system: str) -> str:
     """Return the role of a file of a study's table, unique among all files: ``clariq run stem``."""
-    what = {"runs": "run", "evaluations": "evaluation"}.get(source.key, source.key.replace("_", " "))
-    table = "" if source.table == "agreement" else source.table  # no other table has snippets or ratings
+    what = {"runs": "run", "evaluations": "evaluation"}.get(
+        source.key, source.key.replace("_", " ")
+    )
+    table = (
+        "" if source.table == "agreement" else source.table
+    )  # no other table has snippets or ratings
     return " ".join(filter(None, (table, what, system)))

@@ -37,7 +37,9 @@ class EvaluatedTopics(Evaluated):
             return "nothing is scored"
         if not self.turns:
             return "human preferences · ties count for neither side"
-        missing = "missing topics score 0" if self.policy.missing == "zero" else "missing topics dropped"
+        missing = (
+            "missing topics score 0" if self.policy.missing == "zero" else "missing topics dropped"
+        )
         parts = [counted(self.turns, "topic"), f"{missing} ({self.missing})"]
         parts += self.policy.describe().replace("docid", "id").split(" · ")
         return " · ".join(parts if self.rankings else parts[:-1])
@@ -149,7 +151,9 @@ def preference_table(preferences: Sequence[Preference]) -> tuple[pd.DataFrame, t
     return frame, tuple(notes)
 
 
-def statistics_rows(topics: Topics | None, bank: Mapping[str, str] | None) -> list[tuple[object, ...]]:
+def statistics_rows(
+    topics: Topics | None, bank: Mapping[str, str] | None
+) -> list[tuple[object, ...]]:
     """Return the rows of ``statistics``: requests of topics, descriptions of facets, distinct questions, answers, and the bank.
 
     The table has no rows for topics or the bank if they are not given.
@@ -161,6 +165,7 @@ def statistics_rows(topics: Topics | None, bank: Mapping[str, str] | None) -> li
     if bank is not None:
         parts["bank"] = bank.values()
     words = {
-        what: pd.Series([len(text.split()) for text in texts if text.strip()], dtype=float) for what, texts in parts.items()
+        what: pd.Series([len(text.split()) for text in texts if text.strip()], dtype=float)
+        for what, texts in parts.items()
     }
     return [(what, len(own), own.mean(), own.std(ddof=0)) for what, own in words.items()]

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from robustcs.documents.document import Verdict
-from robustcs.documents.words import p_equals, percent, percent_range, plain, signed, signed_interval, with_interval
+from robustcs.documents.words import (
+    p_equals,
+    percent,
+    percent_range,
+    plain,
+    signed,
+    signed_interval,
+    with_interval,
+)
 from robustcs.lazy import pd
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
@@ -50,19 +58,32 @@ def _metric(result: Clariq) -> str:
 def _against_nothing(result: Clariq, metric: str) -> pd.DataFrame:
     """Return the comparisons of systems with the baseline that does not ask."""
     frame = result.comparisons
-    chosen = (frame["task"] == "document_relevance") & (frame["metric"] == metric) & (frame["second"] == "no")
+    chosen = (
+        (frame["task"] == "document_relevance")
+        & (frame["metric"] == metric)
+        & (frame["second"] == "no")
+    )
     return frame[chosen & ~frame["first"].isin(BASELINES)]
 
 
 def _documents(result: Clariq) -> list[str]:
     metric = _metric(result)
-    rows = result.document_relevance[result.document_relevance["metric"] == metric].set_index("system")
+    rows = result.document_relevance[result.document_relevance["metric"] == metric].set_index(
+        "system"
+    )
     means = rows["value"]
     compared = _against_nothing(result, metric)
     if "no" not in means or not len(compared):
         return []
-    best = f"; the best question for each facet reaches {with_interval(rows.loc['best'], 'value')}" if "best" in means else ""
-    parts = [f"{row['first']} {plain(means[row['first']])} ({_difference(row)})" for _, row in compared.iterrows()]
+    best = (
+        f"; the best question for each facet reaches {with_interval(rows.loc['best'], 'value')}"
+        if "best" in means
+        else ""
+    )
+    parts = [
+        f"{row['first']} {plain(means[row['first']])} ({_difference(row)})"
+        for _, row in compared.iterrows()
+    ]
     return [
         f"Without a clarifying question, {metric} of the documents is {with_interval(rows.loc['no'], 'value')}{best}.",
         f"{metric} with the questions of each system: {first_of(parts, _NAMED)}.",
@@ -70,7 +91,11 @@ def _documents(result: Clariq) -> list[str]:
 
 
 def _difference(row: Mapping[str, Any]) -> str:
-    between = "" if math.isnan(row["ci_low"]) else f", 95% CI {plain(row['ci_low'])} to {plain(row['ci_high'])}"
+    between = (
+        ""
+        if math.isnan(row["ci_low"])
+        else f", 95% CI {plain(row['ci_low'])} to {plain(row['ci_high'])}"
+    )
     return f"difference {signed(row['difference'], 3)}{between}, adjusted p {p_equals(row['p_corrected'])}"
 
 
@@ -89,8 +114,14 @@ def _preference(result: Clariq) -> list[str]:
         decided = row.wins + row.losses
         if not decided:
             continue
-        between = "" if math.isnan(row.ci_low) else f", 95% CI {percent_range(row.ci_low, row.ci_high)}"
-        ties = f" {counted(row.ties, 'more judgment is a tie', 'more judgments are ties')}." if row.ties else ""
+        between = (
+            "" if math.isnan(row.ci_low) else f", 95% CI {percent_range(row.ci_low, row.ci_high)}"
+        )
+        ties = (
+            f" {counted(row.ties, 'more judgment is a tie', 'more judgments are ties')}."
+            if row.ties
+            else ""
+        )
         sentences.append(
             f"For {row.criterion}, {row.wins} of {decided} judgments without a tie prefer {row.first} to {row.second}"
             f" ({percent(row.share)}{between}, adjusted p {p_equals(row.p_corrected)}).{ties}"

@@ -14,7 +14,9 @@ from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
 from robustcs.wording import counted
 
-_BASELINE_NAMES = dict(zip(BASELINES, ("Worst question", "No question", "Best question"), strict=True))
+_BASELINE_NAMES = dict(
+    zip(BASELINES, ("Worst question", "No question", "Best question"), strict=True)
+)
 #: The measures of document relevance in the paper's tables; JSON and CSV contain all.
 SHOWN = ("MRR100", "P1", "NDCG3", "NDCG5")
 _NEED = {"precision": "precision", "recall": "recall", "f1": "F1", "mse": "MSE", "kappa": "κ"}
@@ -30,7 +32,9 @@ def show(result: Clariq) -> tuple[Block, ...]:
             result, "question_relevance", heads, "k", "recall", "How many of the topic's questions are retrieved?",
             f"R@k: recall in the top k, mean over {counted(result.question_relevance['topics'].iloc[0], 'topic')}. {_CLUSTER}",
         ))  # fmt: skip
-        blocks += _compared(result, "question_relevance", list(heads.values()), "question retrieval", "questions")
+        blocks += _compared(
+            result, "question_relevance", list(heads.values()), "question retrieval", "questions"
+        )
     if len(frame := result.document_relevance):
         have = list(dict.fromkeys(frame["metric"]))
         metrics = [name for name in SHOWN if name in have] or have[: len(SHOWN)]
@@ -42,7 +46,9 @@ def show(result: Clariq) -> tuple[Block, ...]:
             f" {counted(first['units'], 'facet')} of {counted(first['topics'], 'topic')} (contexts, if multi-turn). {_CLUSTER}",
             "facet",
         ))  # fmt: skip
-        blocks += _compared(result, "document_relevance", metrics, "document relevance", "documents")
+        blocks += _compared(
+            result, "document_relevance", metrics, "document relevance", "documents"
+        )
         blocks.append(_figure(result, metrics))
     if len(frame := result.clarification_need):
         topics = frame.loc[frame["measure"] == "recall", "topics"].iloc[0]
@@ -53,7 +59,9 @@ def show(result: Clariq) -> tuple[Block, ...]:
             " bootstrap-t for precision, F1 and κ; Wilson for recall, the share of correct predictions;"
             " cluster-robust t for MSE.",
         ))  # fmt: skip
-        blocks += _compared(result, "clarification_need", ["recall"], "the predicted need to ask", "need")
+        blocks += _compared(
+            result, "clarification_need", ["recall"], "the predicted need to ask", "need"
+        )
         blocks.append(wide_table(
             result, "need_confusion", "Topics by need and prediction", ["system", "label"], "predicted", ["topics"],
             "Labels: 1 (clear) to 4 (ambiguous).", heads={1: "1", 2: "2", 3: "3", 4: "4", 0: "none"}, group="predicted",
@@ -63,7 +71,9 @@ def show(result: Clariq) -> tuple[Block, ...]:
         blocks.append(_preference(result))
     note = "Words per text, separated by white space: mean and standard deviation over non-empty texts."
     caption = "How many topics, facets, questions and answers are there?"
-    return tuple(blocks) or (result_table(result, "statistics", caption, ["what", "number", "terms", "terms_sd"], note),)
+    return tuple(blocks) or (
+        result_table(result, "statistics", caption, ["what", "number", "terms", "terms_sd"], note),
+    )
 
 
 def _name(run: str) -> str:
@@ -71,12 +81,23 @@ def _name(run: str) -> str:
 
 
 def _by_run(
-    result: Clariq, name: str, heads: Mapping[str, str], across: str, value: str, caption: str, note: str, what: str = "topic"
+    result: Clariq,
+    name: str,
+    heads: Mapping[str, str],
+    across: str,
+    value: str,
+    caption: str,
+    note: str,
+    what: str = "topic",
 ) -> Table:
     """Return a table with one row per run; ``heads`` maps the values of column ``across`` to column heads."""
     frame = result.tables[name]
     rows = frame[frame[across].isin(list(heads))]
-    gone = {_name(run): number for run, number in zip(frame["system"], frame["missing"], strict=True) if number}
+    gone = {
+        _name(run): number
+        for run, number in zip(frame["system"], frame["missing"], strict=True)
+        if number
+    }
     absent = ", ".join(f"{run} for {counted(number, what)}" for run, number in gone.items())
     note += (f" Missing output: {absent}." if gone else "") + notes_of(rows)
     return wide_table(
@@ -95,9 +116,15 @@ def _by_run(
 def _figure(result: Clariq, metrics: Sequence[str]) -> Figure:
     shown = result.document_relevance[result.document_relevance["metric"] == metrics[-1]]
     words = "; ".join(f"{_name(row.system)} {score(row.value)}" for row in shown.itertuples())
-    line = " The dashed line is the mean without a question." if "no" in set(shown["system"]) else ""
-    caption = f"Mean scores of the documents retrieved after each system's question, with 95% CI.{line}"
-    return Figure("documents", caption, f"{metrics[-1]}: {words}.", lambda: draw_relevance(result, metrics))
+    line = (
+        " The dashed line is the mean without a question." if "no" in set(shown["system"]) else ""
+    )
+    caption = (
+        f"Mean scores of the documents retrieved after each system's question, with 95% CI.{line}"
+    )
+    return Figure(
+        "documents", caption, f"{metrics[-1]}: {words}.", lambda: draw_relevance(result, metrics)
+    )
 
 
 def draw_relevance(result: Clariq, metrics: Sequence[str]) -> Drawing:
@@ -108,13 +135,19 @@ def draw_relevance(result: Clariq, metrics: Sequence[str]) -> Drawing:
     order = sorted(runs, key=lambda name: (name == BASELINES[2]) - (name in BASELINES[:2]))
     panels = []
     for metric in metrics:
-        rows = result.document_relevance[result.document_relevance["metric"] == metric].set_index("system").loc[order]
+        rows = (
+            result.document_relevance[result.document_relevance["metric"] == metric]
+            .set_index("system")
+            .loc[order]
+        )
         low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
         panels.append(MeanPanel(metric, low, value, high, rows["value"].get("no", math.nan)))
     return forest([_name(name) for name in order], panels)
 
 
-def _compared(result: Clariq, task: str, metrics: Sequence[str], subject: str, slug: str) -> list[Table]:
+def _compared(
+    result: Clariq, task: str, metrics: Sequence[str], subject: str, slug: str
+) -> list[Table]:
     frame = result.comparisons[result.comparisons["task"] == task]
     rows = pd.concat([frame[frame["metric"] == metric] for metric in metrics])
     if not len(rows):

@@ -103,8 +103,12 @@ class ClariqInputs:
             self.topics = read_topics(files.topics)
             workspace.remember("topics", files.topics, self.topics.parts)
         self.bank = read_given(workspace, "question bank", files.questions, read_question_bank)
-        self.conversations = read_given(workspace, "conversations", files.conversations, read_conversations) or {}
-        self.preferences = read_given(workspace, "preferences", files.preferences, read_preferences) or ()
+        self.conversations = (
+            read_given(workspace, "conversations", files.conversations, read_conversations) or {}
+        )
+        self.preferences = (
+            read_given(workspace, "preferences", files.preferences, read_preferences) or ()
+        )
 
     @cached_property
     def qrels(self) -> Qrels:
@@ -121,8 +125,14 @@ class ClariqInputs:
         for name, path in self.files.needs.items():
             needs[name] = read_needs(path)
             self.workspace.remember(f"{name} needs", path, len(needs[name]))
-            self._note_missing(name, "prediction for", needs[name], self.topics.needs if self.topics else {})
-        questions = {name: own for name, own in lists.items() if self._has_topics(name, own, documents.get(name))}
+            self._note_missing(
+                name, "prediction for", needs[name], self.topics.needs if self.topics else {}
+            )
+        questions = {
+            name: own
+            for name, own in lists.items()
+            if self._has_topics(name, own, documents.get(name))
+        }
         return Outputs(questions, documents, needs)
 
     def _check_complete(self) -> None:
@@ -138,7 +148,11 @@ class ClariqInputs:
             raise UsageError("no-topics", f"{what} needs topics", "add --topics FILE")
         for name in files.runs.keys() | files.needs.keys():
             if name in BASELINES:
-                raise UsageError("reserved-name", f"{name!r} is the name of a baseline", "choose another name for the system")
+                raise UsageError(
+                    "reserved-name",
+                    f"{name!r} is the name of a baseline",
+                    "choose another name for the system",
+                )
 
     # ------------------------------------------------------------ runs of questions
 
@@ -156,7 +170,11 @@ class ClariqInputs:
                 unknown = "with a question that is not in the question bank"
                 self.notes.append(Note.of(name, counted(read.unknown, "row"), unknown))
             if lists.tied:
-                how = "the higher id is asked" if policy.order == "score" else "the first in the file is asked"
+                how = (
+                    "the higher id is asked"
+                    if policy.order == "score"
+                    else "the first in the file is asked"
+                )
                 tie = f"with a tie for the first question; {how}"
                 self.notes.append(Note.of(name, counted(lists.tied, "topic"), tie))
             found[name] = lists.by_topic
@@ -165,13 +183,21 @@ class ClariqInputs:
     def _all_contexts(self, turns: Collection[str]) -> bool:
         """Return whether all of these are contexts and at least one is not a topic. The ids of both are numbers."""
         known = self.topics.requests.keys() if self.topics else set()
-        return bool(self.conversations) and self.conversations.keys() >= set(turns) and not set(turns) <= known
+        return (
+            bool(self.conversations)
+            and self.conversations.keys() >= set(turns)
+            and not set(turns) <= known
+        )
 
-    def _has_topics(self, name: str, questions: Mapping[str, object], documents: clarification.Asked | None) -> bool:
+    def _has_topics(
+        self, name: str, questions: Mapping[str, object], documents: clarification.Asked | None
+    ) -> bool:
         """Return whether a run answers topics, not contexts of conversations; then it must answer some of these topics."""
         path = self.files.runs[name]
         if name in self._multi_turn:
-            if documents is None or all(outcome == "no output" for outcome in documents.outcomes.values()):
+            if documents is None or all(
+                outcome == "no output" for outcome in documents.outcomes.values()
+            ):
                 found = "this is a multi-turn run: its ids are contexts of conversations, even if they look like topics"
                 advice = "add the values of its contexts with --performance FILE; a single-turn run has question ids, not texts"
                 raise input_error(path, None, found, advice, "multi-turn-run")
@@ -185,16 +211,29 @@ class ClariqInputs:
             raise input_error(path, None, found, advice, "no-common-topics")
         if self.files.topics and not self.topics.questions and documents is None:
             found = "no topic has questions, so a run of questions cannot be evaluated"
-            raise input_error(self.files.topics, 1, found, "give their ids in a column question_id", "no-questions")
+            raise input_error(
+                self.files.topics,
+                1,
+                found,
+                "give their ids in a column question_id",
+                "no-questions",
+            )
         self._note_missing(name, "question for", questions, self.topics.questions)
         return True
 
-    def _note_missing(self, name: str, what: str, own: Mapping[str, object], topics: Mapping[str, object]) -> None:
+    def _note_missing(
+        self, name: str, what: str, own: Mapping[str, object], topics: Mapping[str, object]
+    ) -> None:
         missing = [topic for topic in topics if topic not in own]
         if missing:
             alone = f"{name} has no {what} {counted(len(missing), 'topic')}: {some_of(missing)}"
             self.notes.append(
-                Note.of(name, f"{counted(len(missing), 'topic')}: {some_of(missing, 2)}", f"no {what} some topics", alone)
+                Note.of(
+                    name,
+                    f"{counted(len(missing), 'topic')}: {some_of(missing, 2)}",
+                    f"no {what} some topics",
+                    alone,
+                )
             )
         extra = sum(topic not in topics for topic in own)
         if extra and self.topics:
@@ -203,19 +242,28 @@ class ClariqInputs:
 
     # ------------------------------------------------------------ document relevance
 
-    def _documents(self, lists: Mapping[str, Mapping[str, list[str]]]) -> dict[str, clarification.Asked]:
+    def _documents(
+        self, lists: Mapping[str, Mapping[str, list[str]]]
+    ) -> dict[str, clarification.Asked]:
         found: dict[str, clarification.Asked] = {}
         performance = self._performance()
         if performance:
             units = dict.fromkeys(unit for values in performance.values() for unit in values)
             for name, own in lists.items():
                 found[name] = clarification.after_asking(performance, self._tops(units, name, own))
-            found |= {name: clarification.Asked(scores) for name, scores in clarification.baselines(performance).items()}
+            found |= {
+                name: clarification.Asked(scores)
+                for name, scores in clarification.baselines(performance).items()
+            }
             if "no" not in found and "no" not in self.files.evaluations:
-                self.notes.append(f"no baseline without a question, since some facets have no value for {NO_QUESTION}")
+                self.notes.append(
+                    f"no baseline without a question, since some facets have no value for {NO_QUESTION}"
+                )
         for name, path in self.files.evaluations.items():
             if name in found:
-                self.notes.append(Note.of(name, "", "the values of --evaluations replace those of --performance"))
+                self.notes.append(
+                    Note.of(name, "", "the values of --evaluations replace those of --performance")
+                )
             found[name] = clarification.Asked(self._kept(self._evaluation(name, path), path))
         return found
 
@@ -225,7 +273,9 @@ class ClariqInputs:
             return {}
         if is_json(path):
             scores = read_performance(path)
-            self.workspace.remember("performance", path, sum(map(len, next(iter(scores.values())).values())))
+            self.workspace.remember(
+                "performance", path, sum(map(len, next(iter(scores.values())).values()))
+            )
         else:
             ranking = self._document_ranking("performance", path)
             scores = clarification.performance_of(ranking, self.qrels, self.policy)
@@ -240,7 +290,9 @@ class ClariqInputs:
         ranking = self._document_ranking(name, path)
         scores = clarification.facet_scores(ranking, qrels, self.policy)
         if not next(iter(scores.values())):
-            advice = f"check the ids: the qrels have {qrels.turns[0]!r}, the run {ranking.turns[0]!r}"
+            advice = (
+                f"check the ids: the qrels have {qrels.turns[0]!r}, the run {ranking.turns[0]!r}"
+            )
             found = f"contains none of the {counted(len(qrels.turns), 'facet')} in the qrels"
             raise input_error(path, None, found, advice, "no-common-facets")
         return scores
@@ -253,7 +305,9 @@ class ClariqInputs:
         self.notes += ranking.notes
         return ranking
 
-    def _kept(self, scores: dict[str, dict[str, Values]], path: Path) -> dict[str, dict[str, Values]]:
+    def _kept(
+        self, scores: dict[str, dict[str, Values]], path: Path
+    ) -> dict[str, dict[str, Values]]:
         """Keep the facets of the topics and the contexts of the conversations; keep all units if none of them is known."""
         units = list(dict.fromkeys(unit for values in scores.values() for unit in values))
         facets = self.topics.facets if self.topics else {}
@@ -264,13 +318,24 @@ class ClariqInputs:
                 self.notes.append(Note.of(path.name, "", unknown))
             return scores
         if len(kept) < len(units):
-            self.notes.append(Note.of(path.name, counted(len(units) - len(kept), "facet"), "of other topics skipped"))
+            self.notes.append(
+                Note.of(
+                    path.name, counted(len(units) - len(kept), "facet"), "of other topics skipped"
+                )
+            )
         missing = [facet for facet in facets if facet not in kept]
         if missing and not self.conversations:
-            self.notes.append(f"no value for {counted(len(missing), 'facet')} of the topics: {some_of(missing)}")
-        return {name: {unit: value for unit, value in own.items() if unit in kept} for name, own in scores.items()}
+            self.notes.append(
+                f"no value for {counted(len(missing), 'facet')} of the topics: {some_of(missing)}"
+            )
+        return {
+            name: {unit: value for unit, value in own.items() if unit in kept}
+            for name, own in scores.items()
+        }
 
-    def _tops(self, units: Mapping[str, object], name: str, lists: Mapping[str, list[str]]) -> dict[str, str]:
+    def _tops(
+        self, units: Mapping[str, object], name: str, lists: Mapping[str, list[str]]
+    ) -> dict[str, str]:
         """Return unit → question asked: the first of the facet's topic, or of the context in a multi-turn run."""
         facets = self.topics.facets if self.topics else {}
         if name in self._multi_turn or not facets:
@@ -299,17 +364,26 @@ _READING = (
 
 def _has_systems(project: Project) -> bool:
     files = project.clariq
-    return files is not None and any((files.runs, files.evaluations, files.performance, files.needs, files.preferences))
+    return files is not None and any(
+        (files.runs, files.evaluations, files.performance, files.needs, files.preferences)
+    )
 
 
 def _inputs(project: Project) -> Project:
-    needs(project.clariq, "no-clariq", "no clarifying questions", "add their files under [clariq] in robustcs.toml")
+    needs(
+        project.clariq,
+        "no-clariq",
+        "no clarifying questions",
+        "add their files under [clariq] in robustcs.toml",
+    )
     return only(project, ("clariq", "policy", "seed"))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(result, show(result), clariq_findings(result), _READING, verdicts=verdicts(result))
+    return Answer(
+        result, show(result), clariq_findings(result), _READING, verdicts=verdicts(result)
+    )
 
 
 QUESTIONS = (

@@ -70,7 +70,15 @@ COMPARISONS = table(
     difference("detectable", "smallest true difference that this design detects with 80% power at p ≤ 0.05"),
     text("note", "caveats about the numbers, if any"),
 )  # fmt: skip
-TASK_TABLES = (QUESTION_RELEVANCE, DOCUMENT_RELEVANCE, CLARIFICATION_NEED, COMPARISONS, CONFUSION, TOPICS, FACETS)
+TASK_TABLES = (
+    QUESTION_RELEVANCE,
+    DOCUMENT_RELEVANCE,
+    CLARIFICATION_NEED,
+    COMPARISONS,
+    CONFUSION,
+    TOPICS,
+    FACETS,
+)
 
 
 class Outputs(NamedTuple):
@@ -93,7 +101,9 @@ class Outputs(NamedTuple):
 class Found:
     """Results of the tasks: rows by table, scored topics, topics that a system misses, and notes on comparisons."""
 
-    rows: dict[str, list[Any]] = field(default_factory=lambda: {spec.name: [] for spec in TASK_TABLES})
+    rows: dict[str, list[Any]] = field(
+        default_factory=lambda: {spec.name: [] for spec in TASK_TABLES}
+    )
     topics: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
     notes: dict[str, None] = field(default_factory=dict)
@@ -110,14 +120,20 @@ class Found:
         topics = Units(NOUN, groups, tuple(map(str, range(int(groups.max(initial=-1)) + 1))))
         if pairs:
             first, second = np.array(pairs).T
-            tested = comparisons(topics.sums(values[first] - values[second]), topics.sizes, NOUN, seed)
+            tested = comparisons(
+                topics.sums(values[first] - values[second]), topics.sizes, NOUN, seed
+            )
             known = {"task": task, "metric": metric, "topics": topics.count}
-            rows = tested.frame.assign(**known, first=[names[one] for one in first], second=[names[one] for one in second])
+            rows = tested.frame.assign(
+                **known, first=[names[one] for one in first], second=[names[one] for one in second]
+            )
             self.rows["comparisons"] += rows.to_dict("records")
             if note := tested.families[0].note:
                 self.notes[f"{task.replace('_', ' ')}: {note}"] = None
         inside = bool(((values >= 0) & (values <= 1)).all())
-        return mean_estimates(topics.sums(values), topics.sizes, NOUN, (0.0, 1.0) if inside else None)
+        return mean_estimates(
+            topics.sums(values), topics.sizes, NOUN, (0.0, 1.0) if inside else None
+        )
 
 
 def common_units(
@@ -156,16 +172,33 @@ def tasks_of(outputs: Outputs, topics: Topics | None, drop: bool) -> dict[str, T
         asked = {name: asked[name] for name in (*BASELINES, *asked) if name in asked}
         metrics = _metrics(asked)
         if not metrics:
-            raise UsageError("no-common-measures", f"{', '.join(asked)} have no measure in common", "use the same for all")
+            raise UsageError(
+                "no-common-measures",
+                f"{', '.join(asked)} have no measure in common",
+                "use the same for all",
+            )
         scores = {name: own.scores[metrics[0]] for name, own in asked.items()}
-        have = {name: {unit for unit in own if asked[name].outcomes.get(unit) != "no output"} for name, own in scores.items()}
-        found["document_relevance"] = Task(asked, *common_units(dict.fromkeys(chain(*scores.values())), have, drop))
+        have = {
+            name: {unit for unit in own if asked[name].outcomes.get(unit) != "no output"}
+            for name, own in scores.items()
+        }
+        found["document_relevance"] = Task(
+            asked, *common_units(dict.fromkeys(chain(*scores.values())), have, drop)
+        )
     if not all(task.kept for task in found.values()):
-        raise UsageError("no-turns", "no topic is answered by all systems", "omit --missing drop, or check the topic ids")
+        raise UsageError(
+            "no-turns",
+            "no topic is answered by all systems",
+            "omit --missing drop, or check the topic ids",
+        )
     if needs and topics:
         found["clarification_need"] = Task(needs, *common_units(topics.needs, needs, drop))
         if not found["clarification_need"].kept:
-            raise UsageError("no-needs", "no topic has both a label and a prediction of the need to ask", "check the topic ids")
+            raise UsageError(
+                "no-needs",
+                "no topic has both a label and a prediction of the need to ask",
+                "check the topic ids",
+            )
     return found
 
 
@@ -182,9 +215,19 @@ def question_relevance(found: Found, task: Task, topics: Topics, seed: int) -> N
     values = np.stack([recalls(own, relevant) for own in lists.values()])
     pairs, topic_numbers = list(combinations(range(len(lists)), 2)), np.arange(len(kept))
     for column, k in enumerate(CUTOFFS):
-        means = found.means("question_relevance", f"R@{k}", list(lists), values[:, :, column], topic_numbers, pairs, seed)
+        means = found.means(
+            "question_relevance",
+            f"R@{k}",
+            list(lists),
+            values[:, :, column],
+            topic_numbers,
+            pairs,
+            seed,
+        )
         for name, mean in zip(lists, means, strict=True):
-            found.rows["question_relevance"].append((name, k, mean, len(kept), len(missing[name]), mean.note))
+            found.rows["question_relevance"].append(
+                (name, k, mean, len(kept), len(missing[name]), mean.note)
+            )
     found.rows["topics"] += [
         (name, topic, len(relevant[topic]), k, values[row, place, column])
         for row, name in enumerate(lists) for place, topic in enumerate(kept) for column, k in enumerate(CUTOFFS)
@@ -193,27 +236,41 @@ def question_relevance(found: Found, task: Task, topics: Topics, seed: int) -> N
     found.missing.update(*missing.values())
 
 
-def document_relevance(found: Found, task: Task, topics: Topics | None, conversations: Mapping[str, str], seed: int) -> None:
+def document_relevance(
+    found: Found, task: Task, topics: Topics | None, conversations: Mapping[str, str], seed: int
+) -> None:
     """Add document relevance after asking, and compare every system with the other systems and the baselines."""
     scored, kept, missing = task
     names = list(scored)
     # the topic of a facet or context, or the unit itself if its topic is unknown
     known = {**conversations, **(topics.facets if topics else {})}
     topic_of = {unit: known.get(unit, unit) for unit in chain(kept, *missing.values())}
-    numbers = {topic: place for place, topic in enumerate(dict.fromkeys(topic_of[unit] for unit in kept))}
+    numbers = {
+        topic: place for place, topic in enumerate(dict.fromkeys(topic_of[unit] for unit in kept))
+    }
     groups = np.array([numbers[topic_of[unit]] for unit in kept])
     count_ = sum(name in BASELINES for name in names)
     own_places = range(count_, len(names))
     pairs = [*product(own_places, range(count_)), *combinations(own_places, 2)]
     for metric in _metrics(scored):
-        values = np.array([[scored[name].scores[metric].get(unit, 0.0) for unit in kept] for name in names])
+        values = np.array(
+            [[scored[name].scores[metric].get(unit, 0.0) for unit in kept] for name in names]
+        )
         means = found.means("document_relevance", metric, names, values, groups, pairs, seed)
         for name, mean, line in zip(names, means, values, strict=True):
             counts = (len(kept), len(numbers), len(missing[name]))
             found.rows["document_relevance"].append((name, metric, mean, *counts, mean.note))
             own = scored[name]
             found.rows["facets"] += [
-                (name, unit, topic_of[unit], own.asked.get(unit), own.outcomes.get(unit), metric, value)
+                (
+                    name,
+                    unit,
+                    topic_of[unit],
+                    own.asked.get(unit),
+                    own.outcomes.get(unit),
+                    metric,
+                    value,
+                )
                 for unit, value in zip(kept, line, strict=True)
             ]
     found.topics.update(numbers)
@@ -230,29 +287,52 @@ def clarification_need(found: Found, task: Task, topics: Topics, seed: int) -> N
     predicted = np.array([[own.get(topic, 0) for topic in kept] for own in needs.values()])
     for name, row in zip(needs, predicted, strict=True):
         for measure, one in _measures(true, row, seed).items():
-            found.rows["clarification_need"].append((name, measure, one, one.units, len(missing[name]), one.note))
+            found.rows["clarification_need"].append(
+                (name, measure, one, one.units, len(missing[name]), one.note)
+            )
         pairs = confusion(true, row)
         found.rows["need_confusion"] += [
-            (name, need, column, int(pairs[need - 1, column])) for need in NEEDS for column in (*NEEDS, 0)
+            (name, need, column, int(pairs[need - 1, column]))
+            for need in NEEDS
+            for column in (*NEEDS, 0)
         ]
-    right, pairs_of_systems = (predicted == true).astype(float), list(combinations(range(len(needs)), 2))
-    found.means("clarification_need", "recall", list(needs), right, np.arange(len(kept)), pairs_of_systems, seed)
+    right, pairs_of_systems = (
+        (predicted == true).astype(float),
+        list(combinations(range(len(needs)), 2)),
+    )
+    found.means(
+        "clarification_need",
+        "recall",
+        list(needs),
+        right,
+        np.arange(len(kept)),
+        pairs_of_systems,
+        seed,
+    )
     found.topics.update(kept)
     found.missing.update(*missing.values())
 
 
 def _measures(true: Codes, predicted: Codes, seed: int) -> dict[str, Estimate]:
     """Return measure → estimate with its interval by topic."""
-    of_topic = np.array([confusion([one], [guess]).ravel() for one, guess in zip(true, predicted, strict=True)], dtype=float)
+    of_topic = np.array(
+        [confusion([one], [guess]).ravel() for one, guess in zip(true, predicted, strict=True)],
+        dtype=float,
+    )
     right, answered = (true == predicted).astype(float), (predicted > 0).astype(float)
-    precision, f1 = (agreement_estimate(of_topic, weighted_statistic(place), seed, NOUN) for place in (0, 2))
+    precision, f1 = (
+        agreement_estimate(of_topic, weighted_statistic(place), seed, NOUN) for place in (0, 2)
+    )
     # weighted recall is the share of topics whose label is predicted
     (recall,) = share_estimates(right, np.ones(len(true)), NOUN)
     (mse,) = mean_estimates(answered * (true - predicted) ** 2, answered, NOUN, _MSE_BOUNDS)
     kappa = agreement_estimate(of_topic[predicted > 0], _kappa, seed, NOUN)
     found = {"precision": precision, "recall": recall, "f1": f1, "mse": mse, "kappa": kappa}
     # clip to the scale; NaN stays NaN
-    return {name: replace(one, low=float(np.maximum(-1.0 if name == "kappa" else 0.0, one.low))) for name, one in found.items()}
+    return {
+        name: replace(one, low=float(np.maximum(-1.0 if name == "kappa" else 0.0, one.low)))
+        for name, one in found.items()
+    }
 
 
 def _square(sums: Floats) -> Floats:

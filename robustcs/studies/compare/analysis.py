@@ -12,11 +12,29 @@ import numpy as np
 from robustcs.evaluation.missing_scores import bounded_comparisons
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.state import State, SystemState
-from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold
+from robustcs.evaluation.thresholds import (
+    DEFAULT_THRESHOLDS,
+    Threshold,
+    distinct_thresholds,
+    parse_threshold,
+)
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Grouping
-from robustcs.result import Evaluated, Result, count, difference, flag, measure, number, p_value, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Result,
+    count,
+    difference,
+    flag,
+    measure,
+    number,
+    p_value,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.statistics.columns import comparisons
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.units import units_of
@@ -24,7 +42,14 @@ from robustcs.studies.compare.cases import NO_GATE, Cases, Gate
 from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
 from robustcs.studies.compare.fit import Fits, Passage, doubt, figures, to_judge
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, Outcome
-from robustcs.studies.compare.missing import OPEN, Missing, many, missing_line, missing_scores, unstored
+from robustcs.studies.compare.missing import (
+    OPEN,
+    Missing,
+    many,
+    missing_line,
+    missing_scores,
+    unstored,
+)
 from robustcs.studies.compare.reasons import doubts, lines_of
 from robustcs.wording import some_of, system_name
 
@@ -35,12 +60,18 @@ _FIT = (
     share("judged_old", "judged share of the top passages of the old state, down to this depth"),
     share("judged_new", "the same in the new state"),
     count("entered", "unjudged passages in the new top that are not in the old top"),
-    count("new_passages", "of these, passages that no run of the old state retrieves for their turn"),
-    count("possibly_new", "of these, passages that the old state may retrieve at ranks that a report does not keep"),
+    count(
+        "new_passages", "of these, passages that no run of the old state retrieves for their turn"
+    ),
+    count(
+        "possibly_new",
+        "of these, passages that the old state may retrieve at ranks that a report does not keep",
+    ),
     count("turns_judged", "turns whose top passages are all judged in both states"),
 )
 _TO_JUDGE = count(
-    "to_judge", "unjudged passages in the new tops of all rows whose judgments no longer fit; null for other rows"
+    "to_judge",
+    "unjudged passages in the new tops of all rows whose judgments no longer fit; null for other rows",
 )
 
 
@@ -136,17 +167,25 @@ class Comparison(Result):
     @property
     def doubts(self) -> list[str]:
         """Sentences on changes that missing judgments may explain; they come before any other statement."""
-        return [f"{line.who(display=True)}: {line.reason}." for line in doubts(self.measures.itertuples())]
+        return [
+            f"{line.who(display=True)}: {line.reason}."
+            for line in doubts(self.measures.itertuples())
+        ]
 
     @property
     def missing(self) -> dict[tuple[str, str], str]:
         """A sentence for each system and state (old, new) with missing scores, if they are many."""
         found, several = {}, self.measures["system"].nunique() > 1
         for row in self.measures.itertuples():
-            for when, state, lost in (("old", self.old, row.missing_old), ("new", self.new, row.missing_new)):
+            for when, state, lost in (
+                ("old", self.old, row.missing_old),
+                ("new", self.new, row.missing_new),
+            ):
                 if lost and many(row.missing_old, row.missing_new, row.scored):
                     whose = f" of {system_name(row.system)}" if several else ""
-                    found[row.system, when] = f"{missing_line(lost, row.scored, when, whose)} ({state.name})."
+                    found[row.system, when] = (
+                        f"{missing_line(lost, row.scored, when, whose)} ({state.name})."
+                    )
         return found
 
     @property
@@ -178,16 +217,25 @@ def compare(
     fits = Fits(old, new, rescored, deeper)
     notes = list(evaluated.notes)
     common = [name for name in new.systems if name in old.systems]
-    for where, names in (("old", old.systems.keys() - new.systems.keys()), ("new", new.systems.keys() - old.systems.keys())):
+    for where, names in (
+        ("old", old.systems.keys() - new.systems.keys()),
+        ("new", new.systems.keys() - old.systems.keys()),
+    ):
         if names:
             notes.append(f"runs only in the {where} state: {some_of(sorted(names))}")
     changes = [
-        change for name in common for change in changes_of(name, old.systems[name], new.systems[name], rescored.get(name))
+        change
+        for name in common
+        for change in changes_of(name, old.systems[name], new.systems[name], rescored.get(name))
     ]
     turns = sorted({turn for change in changes for turn in change.turns}, key=turn_sort_key)
-    single = {turn for name in common for turn in _scored(old.systems[name]) ^ _scored(new.systems[name])}
+    single = {
+        turn for name in common for turn in _scored(old.systems[name]) ^ _scored(new.systems[name])
+    }
     if single:
-        notes.append(f"turns scored in only one state are excluded: {some_of(sorted(single, key=turn_sort_key))}")
+        notes.append(
+            f"turns scored in only one state are excluded: {some_of(sorted(single, key=turn_sort_key))}"
+        )
     if old.judgments != new.judgments and not rescored and old.judgments and new.judgments:
         notes.append(
             "the judgments changed, and the old runs cannot be scored under the new ones, so changes of judgments and of"
@@ -198,12 +246,20 @@ def compare(
         notes.append(units.note)
     thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
     missing = missing_scores(old, new)
-    rows, how = Cases(gate, changes, old, new, thresholds, fits, missing).rows(evaluated.grouping, seed)
+    rows, how = Cases(gate, changes, old, new, thresholds, fits, missing).rows(
+        evaluated.grouping, seed
+    )
     if gate.conditions:
-        both = "both states with the new judgments" if rescored and old.judgments != new.judgments else ""
+        both = (
+            "both states with the new judgments"
+            if rescored and old.judgments != new.judgments
+            else ""
+        )
         notes += gate.notes(", ".join(filter(None, (how, both))))
     by = evaluated.grouping
-    notes += [line for name, one in missing.items() if not one.many for line in one.told(f" of {name}")]
+    notes += [
+        line for name, one in missing.items() if not one.many for line in one.told(f" of {name}")
+    ]
     lost = {turn for one in missing.values() for turn in one.old | one.new}
     evaluated = replace(
         evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count, unscored=len(lost)
@@ -228,9 +284,21 @@ def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
     rows = []
     for role, entry in after.items():
         earlier = before.get(role)
-        same = earlier is not None and earlier["sha256"] is not None and earlier["sha256"] == entry["sha256"]
-        rows.append((role, str(entry["path"]), "added" if earlier is None else "same" if same else "changed"))
-    return rows + [(role, str(entry["path"]), "removed") for role, entry in before.items() if role not in after]
+        same = (
+            earlier is not None
+            and earlier["sha256"] is not None
+            and earlier["sha256"] == entry["sha256"]
+        )
+        rows.append(
+            (
+                role,
+                str(entry["path"]),
+                "added" if earlier is None else "same" if same else "changed",
+            )
+        )
+    return rows + [
+        (role, str(entry["path"]), "removed") for role, entry in before.items() if role not in after
+    ]
 
 
 def _measures(changes: Sequence[Change], fits: Fits, by: Grouping, seed: int) -> pd.DataFrame:
@@ -244,15 +312,29 @@ def _measures(changes: Sequence[Change], fits: Fits, by: Grouping, seed: int) ->
     means = {name: [float(getattr(change, name).mean()) for change in changes] for name in columns}
     systems, turns = [change.run for change in changes], [len(change.turns) for change in changes]
     found = [fits.of(change.run, change.metric, change.turns) for change in changes]
-    rows = [figures(fit, "change_judged", change.new - change.old) for fit, change in zip(found, changes, strict=True)]
+    rows = [
+        figures(fit, "change_judged", change.new - change.old)
+        for fit, change in zip(found, changes, strict=True)
+    ]
     passages = to_judge(found)
-    rows = [row | ({"to_judge": passages} if fit and fit.lost else {}) for row, fit in zip(rows, found, strict=True)]
-    told = pd.DataFrame(rows, index=frame.index, columns=[*(one.name for one in (*_FIT, _TO_JUDGE)), "change_judged"])
-    frame["note"] = [joined(doubt(fit), note) for fit, note in zip(found, frame["note"], strict=True)]
+    rows = [
+        row | ({"to_judge": passages} if fit and fit.lost else {})
+        for row, fit in zip(rows, found, strict=True)
+    ]
+    told = pd.DataFrame(
+        rows,
+        index=frame.index,
+        columns=[*(one.name for one in (*_FIT, _TO_JUDGE)), "change_judged"],
+    )
+    frame["note"] = [
+        joined(doubt(fit), note) for fit, note in zip(found, frame["note"], strict=True)
+    ]
     return frame.assign(system=systems, metric=metrics, turns=turns, **means, **told)
 
 
-def _answered(changes: Sequence[Change], old: State, new: State, missing: Mapping[str, Missing]) -> dict[str, list[int]]:
+def _answered(
+    changes: Sequence[Change], old: State, new: State, missing: Mapping[str, Missing]
+) -> dict[str, list[int]]:
     """Return, for each change, the system's number of turns, and of those answered and missing in each state."""
     systems = [(old.systems[one.run], new.systems[one.run], one.metric) for one in changes]
     lost = [missing.get(one.run, Missing()) for one in changes]
@@ -268,7 +350,9 @@ def _answered(changes: Sequence[Change], old: State, new: State, missing: Mappin
     }
 
 
-def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]) -> list[tuple[Any, ...]]:
+def _turns(
+    changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]
+) -> list[tuple[Any, ...]]:
     rows = []
     for change in changes:
         before, after = old.systems[change.run], new.systems[change.run]
@@ -285,7 +369,14 @@ def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequen
 
 
 def _why(
-    turn: str, was: float, again: float, now: float, before: SystemState, after: SystemState, old: State, new: State
+    turn: str,
+    was: float,
+    again: float,
+    now: float,
+    before: SystemState,
+    after: SystemState,
+    old: State,
+    new: State,
 ) -> str:
     """Return the cause of a changed score: words or ranking, judgments, both, scores or policy."""
     if not before.rankings or not after.rankings:
@@ -311,12 +402,21 @@ def _crossed(was: float, now: float, thresholds: Sequence[Threshold]) -> str:
 
 
 def _conclusions(
-    common: Sequence[str], old: State, new: State, missing: Mapping[str, Missing], by: Grouping, seed: int
+    common: Sequence[str],
+    old: State,
+    new: State,
+    missing: Mapping[str, Missing],
+    by: Grouping,
+    seed: int,
 ) -> list[tuple[Any, ...]]:
     rows = []
     metrics = dict.fromkeys(metric for name in common for metric in new.systems[name].scores)
     for metric in metrics:
-        names = [name for name in common if metric in old.systems[name].scores and metric in new.systems[name].scores]
+        names = [
+            name
+            for name in common
+            if metric in old.systems[name].scores and metric in new.systems[name].scores
+        ]
         if len(names) < 2:
             continue
         found = [missing.get(name, Missing()) for name in names]
@@ -325,7 +425,9 @@ def _conclusions(
         after = _better(names, metric, new, [one.new for one in found], doubted, by, seed)
         rows += [
             (metric, first, second, one, other, one != other and OPEN not in (one, other))
-            for (first, second), one, other in zip(combinations(names, 2), before, after, strict=True)
+            for (first, second), one, other in zip(
+                combinations(names, 2), before, after, strict=True
+            )
         ]
     return rows
 
@@ -357,8 +459,12 @@ def _better(
     found = comparisons(sums, sizes, units.kind, seed, power=False)
     firm = bounded_comparisons(found, given, pairs, units, seed).comparisons if given else found
     told = []
-    for (first, second), row, p in zip(pairs, found.frame.itertuples(), firm.corrected, strict=True):
+    for (first, second), row, p in zip(
+        pairs, found.frame.itertuples(), firm.corrected, strict=True
+    ):
         better = names[first] if row.difference > 0 else names[second]
         doubt = row.p_corrected <= ALPHA or names[first] in doubted or names[second] in doubted
-        told.append(better if p <= ALPHA else OPEN if given and doubt else "no significant difference")
+        told.append(
+            better if p <= ALPHA else OPEN if given and doubt else "no significant difference"
+        )
     return told

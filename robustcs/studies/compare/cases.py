@@ -54,12 +54,16 @@ class Drawn:
     def of(self, run: str, metric: str, turns: Sequence[str], old: bool) -> Floats | None:
         """Return the scores float64[D, T] of a run in one of the states, or None if they are missing."""
         before = f"{run}, old"
-        name = before if old and before in self.names else run  # an unchanged ranking is scored only once
+        name = (
+            before if old and before in self.names else run
+        )  # an unchanged ranking is scored only once
         places = {turn: place for place, turn in enumerate(self.turns)}
         if name not in self.names or metric not in self.measures or not places.keys() >= set(turns):
             return None
         rows = [places[turn] for turn in turns]
-        return np.asarray(self.scores[:, self.names.index(name), self.measures.index(metric)][:, rows])
+        return np.asarray(
+            self.scores[:, self.names.index(name), self.measures.index(metric)][:, rows]
+        )
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,9 @@ NO_GATE = Gate()
 def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
     """Yield names of formulations and groups that the new state lost or changed, each with the reason."""
     for name in old.formulations:
-        if name not in new.formulations and (name in new.systems or name not in old.systems):  # else its run is gone
+        if name not in new.formulations and (
+            name in new.systems or name not in old.systems
+        ):  # else its run is gone
             yield name, "the formulation exists only in the old state"
     for name, group in old.groups.items():
         now = new.groups.get(name)
@@ -153,8 +159,14 @@ class Cases:
             } for case in cases]  # fmt: skip
             own += self._gone(condition, cases)
             rows += own or [self._unmatched(condition, condition.run or "", condition.metric or "")]
-        gone = {run: "the run exists only in the old state" for run in self.old.systems if run not in self.new.systems}
-        return rows + [_unknown(EVERY, *one) for one in (*gone.items(), *_declared(self.old, self.new))], how
+        gone = {
+            run: "the run exists only in the old state"
+            for run in self.old.systems
+            if run not in self.new.systems
+        }
+        return rows + [
+            _unknown(EVERY, *one) for one in (*gone.items(), *_declared(self.old, self.new))
+        ], how
 
     def cases(self, condition: Condition) -> Iterable[Case]:
         """Yield a case for every run and measure that the condition covers and both states have."""
@@ -173,12 +185,24 @@ class Cases:
         what = condition.what
         for name, new in self.new.systems.items():
             old = self.old.systems.get(name)
-            turns = tuple(sorted(old.outcomes.keys() & new.outcomes.keys(), key=turn_sort_key)) if old else ()
+            turns = (
+                tuple(sorted(old.outcomes.keys() & new.outcomes.keys(), key=turn_sort_key))
+                if old
+                else ()
+            )
             if not turns or not condition.addresses(name, what) or not self._judgeable(what):
                 continue
-            before, now = (np.array([one.outcomes[turn] == what for turn in turns], dtype=float) for one in (old or new, new))
+            before, now = (
+                np.array([one.outcomes[turn] == what for turn in turns], dtype=float)
+                for one in (old or new, new)
+            )
             unknown = np.full(len(turns), np.nan)
-            yield self._case(condition, [Change(name, what, turns, before, now, *[unknown] * 3)], what, np.positive)
+            yield self._case(
+                condition,
+                [Change(name, what, turns, before, now, *[unknown] * 3)],
+                what,
+                np.positive,
+            )
 
     def _judgeable(self, what: str) -> bool:
         """Return whether both states have what an outcome needs: a criterion for correct and wrong answers."""
@@ -192,7 +216,11 @@ class Cases:
         found = {(change.run, change.metric): change for change in self.changes}
         human = self._human()
         for run, metric in found:
-            if run not in self._rewriters() or not condition.addresses(run, metric) or (human, metric) not in found:
+            if (
+                run not in self._rewriters()
+                or not condition.addresses(run, metric)
+                or (human, metric) not in found
+            ):
                 continue
             parts = found[run, metric], found[human, metric]
             common = set(parts[0].turns) & set(parts[1].turns)
@@ -204,7 +232,9 @@ class Cases:
                 least = self._least_growth([one, other], threshold, wrong)
                 yield self._case(condition, [one, other], f"{metric} {threshold}", wrong, least)
 
-    def _least_growth(self, parts: Sequence[Change], threshold: Threshold, wrong: Callable[..., Any]) -> float:
+    def _least_growth(
+        self, parts: Sequence[Change], threshold: Threshold, wrong: Callable[..., Any]
+    ) -> float:
         """Return the lowest growth of a share of errors that any grades of unjudged passages could give; nan if unknown.
 
         These are the turns whose error is certain in the new state, less those whose error is possible in the old one. Between
@@ -214,15 +244,23 @@ class Cases:
         for state in (self.new, self.old):
             values = []
             for part in parts:
-                system, score = state.systems[part.run], part.new if state is self.new else part.fair
+                system, score = (
+                    state.systems[part.run],
+                    part.new if state is self.new else part.fair,
+                )
                 if part.metric not in system.low:
                     return math.nan
-                low, high = (np.array([end[part.metric][turn] for turn in part.turns]) for end in (system.low, system.high))
+                low, high = (
+                    np.array([end[part.metric][turn] for turn in part.turns])
+                    for end in (system.low, system.high)
+                )
                 values.append([low, score, high, np.clip(threshold.value, low, high)])
             errors.append(np.array([wrong(*pair) for pair in product(*values)]))
         return float((errors[0].min(axis=0) - errors[1].max(axis=0)).mean())
 
-    def _shifted(self, condition: Condition, parts: Sequence[Change], harm: Callable[..., Any]) -> Iterable[str]:
+    def _shifted(
+        self, condition: Condition, parts: Sequence[Change], harm: Callable[..., Any]
+    ) -> Iterable[str]:
         """Yield changes of the old scores by other judgments or another policy, if they exceed the condition's limit.
 
         If all earlier judgments and the policy remain, further judgments are no problem: old runs are scored with them.
@@ -231,11 +269,22 @@ class Cases:
             one.only_added(self.old.systems[run]) for run, one in self.fits.rescored.items()
         ):
             return
-        limit = FALL if condition.what == "p" else condition.limit  # a condition on p allows no drop at all
+        limit = (
+            FALL if condition.what == "p" else condition.limit
+        )  # a condition on p allows no drop at all
         several = len(parts) > 1
-        moved = [(f"the old score{f' of {one.run}' if several else ''}", one.old, one.fair) for one in parts]
+        moved = [
+            (f"the old score{f' of {one.run}' if several else ''}", one.old, one.fair)
+            for one in parts
+        ]
         if several:
-            moved.append(("the old share of errors", harm(*(one.old for one in parts)), harm(*(one.fair for one in parts))))
+            moved.append(
+                (
+                    "the old share of errors",
+                    harm(*(one.old for one in parts)),
+                    harm(*(one.fair for one in parts)),
+                )
+            )
         for what, old, fair in moved:
             if abs(fair.mean() - old.mean()) > limit + ROUNDING:
                 yield f"changed judgments or policy move {what} from {old.mean():.3f} to {fair.mean():.3f}"
@@ -243,7 +292,11 @@ class Cases:
     def _with_role(self, role: str) -> list[str]:
         """Return the runs with this role in either state, those of the old state first."""
         states = (self.old, self.new)
-        return list(dict.fromkeys(run for state in states for run, one in state.systems.items() if one.role == role))
+        return list(
+            dict.fromkeys(
+                run for state in states for run, one in state.systems.items() if one.role == role
+            )
+        )
 
     def _rewriters(self) -> list[str]:
         return self._with_role("qr")
@@ -252,7 +305,12 @@ class Cases:
         return next(iter(self._with_role("human")), "")
 
     def _case(
-        self, condition: Condition, parts: Sequence[Change], metric: str, harm: Callable[..., Any], least: float = math.nan
+        self,
+        condition: Condition,
+        parts: Sequence[Change],
+        metric: str,
+        harm: Callable[..., Any],
+        least: float = math.nan,
     ) -> Case:
         """Return the case of the runs ``parts``.
 
@@ -263,13 +321,19 @@ class Cases:
         drop = harm(*(part.new for part in parts)) - harm(*(part.fair for part in parts))
         drawn, undrawn = None, self.gate.drawn if isinstance(self.gate.drawn, str) else ""
         if isinstance(self.gate.drawn, Drawn):
-            sides = [[self.gate.drawn.of(part.run, part.metric, part.turns, old) for part in parts] for old in (False, True)]
+            sides = [
+                [self.gate.drawn.of(part.run, part.metric, part.turns, old) for part in parts]
+                for old in (False, True)
+            ]
             if any(one is None for side in sides for one in side):
                 undrawn = NO_RANKINGS
             else:
                 drawn = harm(*sides[0]) - harm(*sides[1])
         ranked = [] if condition.what in OUTCOMES else parts
-        rankings = [[_ranked(state.systems[part.run], part.turns) for part in ranked] for state in (self.old, self.new)]
+        rankings = [
+            [_ranked(state.systems[part.run], part.turns) for part in ranked]
+            for state in (self.old, self.new)
+        ]
         low, high = least if all(map(all, rankings)) else math.nan, math.nan
         if harm is np.negative and all(map(all, rankings)):
             low, high = -float(first.high.mean()), -float(first.low.mean())
@@ -291,12 +355,16 @@ class Cases:
         """Return the number of turns that only the old runs answered, and the resulting problems."""
         gone: set[str] = set()
         for part in parts:
-            before, after = (state.systems[part.run].answered(part.metric) for state in (self.old, self.new))
+            before, after = (
+                state.systems[part.run].answered(part.metric) for state in (self.old, self.new)
+            )
             gone |= before - after
         if len(gone) <= self.gate.allow_missing:
             return len(gone), []
         unjudged = {
-            turn for turn in gone if self.new.judgments and turn in self.old.judgments.keys() - self.new.judgments.keys()
+            turn
+            for turn in gone
+            if self.new.judgments and turn in self.old.judgments.keys() - self.new.judgments.keys()
         }
         problems = []
         for turns, one, several in (
@@ -305,7 +373,9 @@ class Cases:
         ):
             if turns:
                 names = some_of(sorted(turns, key=turn_sort_key))
-                problems.append(f"{counted(len(turns), 'turn')} {verb(len(turns), one, several)} ({names})")
+                problems.append(
+                    f"{counted(len(turns), 'turn')} {verb(len(turns), one, several)} ({names})"
+                )
         return len(gone), problems
 
     def _missing(self, parts: Sequence[Change]) -> Iterable[str]:
@@ -317,13 +387,26 @@ class Cases:
 
     def _incomparable(self, parts: Sequence[Change]) -> list[str]:
         """Return problems of old runs that cannot be scored under the new judgments and policy."""
-        again = [part for part in parts if np.isnan(part.rescored).any() and self.old.systems[part.run].rankings]
+        again = [
+            part
+            for part in parts
+            if np.isnan(part.rescored).any() and self.old.systems[part.run].rankings
+        ]
         old, new = self.old, self.new
         problems = []
-        if any(old.judgments.get(turn) != new.judgments.get(turn) for part in again for turn in part.turns if new.judgments):
-            problems.append("the judgments changed, and the old run cannot be scored under the new ones")
+        if any(
+            old.judgments.get(turn) != new.judgments.get(turn)
+            for part in again
+            for turn in part.turns
+            if new.judgments
+        ):
+            problems.append(
+                "the judgments changed, and the old run cannot be scored under the new ones"
+            )
         if again and any(old.policy.get(key) != new.policy.get(key) for key in SCORING):
-            problems.append("the policy changed, and the old run cannot be scored under the new one")
+            problems.append(
+                "the policy changed, and the old run cannot be scored under the new one"
+            )
         return problems
 
     def _gone(self, condition: Condition, cases: Sequence[Case]) -> list[dict[str, Any]]:
@@ -353,10 +436,23 @@ class Cases:
                 have = [name in systems and metric in systems[name].scores for systems in states]
                 needed.append((f"{metric} of {name}", have))
         if metric and not run:
-            needed.append((metric, [any(metric in one.scores for one in systems.values()) for systems in states]))
-        reason = "no turn is scored in both states" if run and metric else "the states have no run and measure in common"
+            needed.append(
+                (
+                    metric,
+                    [any(metric in one.scores for one in systems.values()) for systems in states],
+                )
+            )
+        reason = (
+            "no turn is scored in both states"
+            if run and metric
+            else "the states have no run and measure in common"
+        )
         if condition.what in OUTCOMES:
-            reason = "no answers in both states" if self._judgeable(condition.what) else "no criterion of correct answers"
+            reason = (
+                "no answers in both states"
+                if self._judgeable(condition.what)
+                else "no criterion of correct answers"
+            )
         elif errors and not (run and metric):
             reason = "a condition on errors needs Human and a rewriter with a common measure in both states"
         for what, (old, new) in reversed(needed):

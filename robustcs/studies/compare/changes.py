@@ -46,9 +46,13 @@ class Rescored:
 
     def only_added(self, old: SystemState) -> bool:
         """Return whether every judged passage among the best of ``old`` kept its grade; False if unknown."""
-        both = [(old.heads[turn], grades) for turn, grades in self.grades.items() if turn in old.heads]
+        both = [
+            (old.heads[turn], grades) for turn, grades in self.grades.items() if turn in old.heads
+        ]
         return bool(both) and all(
-            was in (None, now) for head, grades in both for (_, was), now in zip(head, grades, strict=False)
+            was in (None, now)
+            for head, grades in both
+            for (_, was), now in zip(head, grades, strict=False)
         )
 
 
@@ -71,7 +75,9 @@ class Change:
     def on(self, turns: Set[str]) -> Change:
         """Return the change restricted to these turns."""
         rows = [place for place, turn in enumerate(self.turns) if turn in turns]
-        kept: dict[str, Any] = {name: getattr(self, name)[rows] for name in ("old", "new", "rescored", "low", "high")}
+        kept: dict[str, Any] = {
+            name: getattr(self, name)[rows] for name in ("old", "new", "rescored", "low", "high")
+        }
         return replace(self, turns=tuple(self.turns[row] for row in rows), **kept)
 
     @property
@@ -80,10 +86,14 @@ class Change:
         return np.where(np.isnan(self.rescored), self.old, self.rescored)
 
 
-def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored | None) -> Iterable[Change]:
+def changes_of(
+    name: str, old: SystemState, new: SystemState, rescored: Rescored | None
+) -> Iterable[Change]:
     """Yield the change of a run for every measure that both states have, over the turns that both score."""
     for metric in new.scores:
-        turns = tuple(sorted(old.scores.get(metric, {}).keys() & new.scores[metric].keys(), key=turn_sort_key))
+        turns = tuple(
+            sorted(old.scores.get(metric, {}).keys() & new.scores[metric].keys(), key=turn_sort_key)
+        )
         if not turns:
             continue
 
@@ -116,7 +126,9 @@ class Aligned:
             spread = np.zeros((*own.shape[:-1], len(self.units.codes)))
             spread[..., rows] = np.where(np.abs(own) < ROUNDING, 0.0, own)
             found.append(self.units.sums(spread))
-        return np.array(found).reshape(len(values), *(found[0].shape if found else (self.units.count,)))
+        return np.array(found).reshape(
+            len(values), *(found[0].shape if found else (self.units.count,))
+        )
 
 
 def wrong_by(cause: str, threshold: Threshold) -> Callable[[Floats, Floats], npt.NDArray[Any]]:

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from robustcs.errors import InputError, UsageError, input_error
-from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure, is_averaged, parse_measure, usual_name
+from robustcs.evaluation.measure import (
+    ANSWER_FAMILIES,
+    GIVEN,
+    Measure,
+    is_averaged,
+    parse_measure,
+    usual_name,
+)
 from robustcs.inputs.forms import DOCUMENT, called
 from robustcs.inputs.objects import fields_of, is_frame, is_iterable, is_nested, is_ranx
 from robustcs.inputs.paths import located, parts_of, pooled, shown, url_of
@@ -66,9 +73,14 @@ def are_projects(old: Any, new: Any) -> bool:
     kinds = [is_project(one) for one in (old, new)]
     if kinds[0] != kinds[1]:
         project, other = (old, new) if kinds[0] else (new, old)
-        names = [shown(one) if isinstance(one, str | os.PathLike) else SIDES[one is new] for one in (project, other)]
+        names = [
+            shown(one) if isinstance(one, str | os.PathLike) else SIDES[one is new]
+            for one in (project, other)
+        ]
         found = f"{names[0]} is a project or a folder, but {names[1]} is not"
-        raise UsageError("mixed-sides", found, "compare two projects, or two runs or files of per-turn scores")
+        raise UsageError(
+            "mixed-sides", found, "compare two projects, or two runs or files of per-turn scores"
+        )
     return kinds[0]
 
 
@@ -79,7 +91,9 @@ def _is_toml(path: Path) -> bool:
         return False
 
 
-def projects_of(old: Any, new: Any, asked: Workspace) -> tuple[tuple[Project, dict[str, Path]], ...]:
+def projects_of(
+    old: Any, new: Any, asked: Workspace
+) -> tuple[tuple[Project, dict[str, Path]], ...]:
     """Return the runs of each side as a project, and its per-turn scores by name.
 
     A side is a file, a Python object in place of a file, a list of files, or several of these by name. The name of a single
@@ -91,12 +105,19 @@ def projects_of(old: Any, new: Any, asked: Workspace) -> tuple[tuple[Project, di
     """
     sides = [_by_name(keyword, one) for keyword, one in zip(SIDES, (old, new), strict=True)]
     systems = [
-        [_system(name, f'{keyword}["{name}"]' if name else keyword, one, asked) for name, one in side.items()]
+        [
+            _system(name, f'{keyword}["{name}"]' if name else keyword, one, asked)
+            for name, one in side.items()
+        ]
         for keyword, side in zip(SIDES, sides, strict=True)
     ]
     for one in (one for side in systems for one in side):
         if one.kind == "run" and not asked.project.qrels:
-            raise UsageError("no-qrels", f"{shown(one.path)} is a run, but no qrels are given", "add --qrels FILE")
+            raise UsageError(
+                "no-qrels",
+                f"{shown(one.path)} is a run, but no qrels are given",
+                "add --qrels FILE",
+            )
     alone = _common_name(sides, systems)
     systems = [[System(one.name or alone, one.kind, one.path) for one in side] for side in systems]
     project = asked.project
@@ -118,10 +139,18 @@ def _by_name(keyword: str, given: Any) -> Mapping[str, Any]:
     """Return the systems of a side by name; the name of a single one is empty."""
     if isinstance(given, Mapping) and given and not is_nested(given):
         return {str(name): one for name, one in given.items()}
-    if isinstance(given, list | tuple) and given and all(isinstance(one, str | os.PathLike) for one in given):
+    if (
+        isinstance(given, list | tuple)
+        and given
+        and all(isinstance(one, str | os.PathLike) for one in given)
+    ):
         names = [_stem(one) for one in given]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError("repeated-run", f"two files of {keyword} are named {twice[0]!r}", "write {NAME: FILE}")
+            raise UsageError(
+                "repeated-run",
+                f"two files of {keyword} are named {twice[0]!r}",
+                "write {NAME: FILE}",
+            )
         return dict(zip(names, given, strict=True))
     return {"": given}
 
@@ -156,7 +185,9 @@ def _system(name: str, keyword: str, value: Any, asked: Workspace) -> System:
     if is_iterable(value) and not (isinstance(value, Mapping) or is_frame(value) or is_ranx(value)):
         value = list(value)  # a generator can be read once only
     elif not (isinstance(value, Mapping) or is_frame(value) or is_ranx(value)):
-        advice = "give a project, a file, a frame, a dictionary or records with a run or per-turn scores"
+        advice = (
+            "give a project, a file, a frame, a dictionary or records with a run or per-turn scores"
+        )
         raise UsageError("bad-type", f"{keyword} is {called(value)}", advice)
     kind = _kind_of_object(value, asked)
     return System(name, kind, file_of(kind, keyword, value))
@@ -178,7 +209,9 @@ def _kind_of_file(path: Path, judged: bool) -> Literal["run", "scores"]:
         except InputError as error:
             if error.slug not in _NOT_SCORES:
                 raise  # scores with bad rows
-    advice = "name a run or per-turn scores" + (" here, and the qrels with --qrels FILE" if "qrels" in kinds else "")
+    advice = "name a run or per-turn scores" + (
+        " here, and the qrels with --qrels FILE" if "qrels" in kinds else ""
+    )
     says = found.says if found else "neither a run nor per-turn scores"
     raise input_error(path, None, says, advice, "other-kind")
 
@@ -196,10 +229,15 @@ def _kind_of_object(value: Any, asked: Workspace) -> Literal["run", "scores"]:
         if len(measure_columns(list(every))) == len(every):
             return "scores"
         differ = len(every) > max(map(len, inner))
-        judged = asked.project.qrels and any(document in every for _, document, _ in asked.qrels.rows())
+        judged = asked.project.qrels and any(
+            document in every for _, document, _ in asked.qrels.rows()
+        )
         return "run" if differ or judged else "scores"
     if is_frame(value):
-        names = [*value.index.names, *(value.columns if hasattr(value, "columns") else [value.name])]
+        names = [
+            *value.index.names,
+            *(value.columns if hasattr(value, "columns") else [value.name]),
+        ]
     else:
         names = list((fields_of(value[0]) if value else None) or ())
     return "scores" if find_column([str(name) for name in names], DOCUMENT) is None else "run"
@@ -208,7 +246,9 @@ def _kind_of_object(value: Any, asked: Workspace) -> Literal["run", "scores"]:
 # ---------------------------------------------------------------- measures
 
 
-def _measures(systems: Sequence[Sequence[System]], asked: Sequence[Measure]) -> list[Sequence[Measure]]:
+def _measures(
+    systems: Sequence[Sequence[System]], asked: Sequence[Measure]
+) -> list[Sequence[Measure]]:
     """Return the measures of each side.
 
     Without ``asked``, they are those of the project in the current folder, or P@1 and NDCG@3; files of scores of which one has
@@ -217,15 +257,26 @@ def _measures(systems: Sequence[Sequence[System]], asked: Sequence[Measure]) -> 
     """
     usual: Sequence[Measure] = asked or find_project(None).metrics or DEFAULT_MEASURES
     ranked = any(one.kind == "run" for side in systems for one in side)
-    own = [_common_columns([one.path for one in side if one.kind == "scores"], ranked) for side in systems]
+    own = [
+        _common_columns([one.path for one in side if one.kind == "scores"], ranked)
+        for side in systems
+    ]
     known = [one for one in own if one is not None]
     if not known:
         return [usual, usual]
     if asked:
-        return [asked if one is None else [measure for measure in asked if measure in one] or asked for one in own]
+        return [
+            asked if one is None else [measure for measure in asked if measure in one] or asked
+            for one in own
+        ]
     shared = any(all(measure in one for one in known) for measure in usual)
     chosen = [[measure for measure in one if measure in usual or not shared] for one in known]
-    return [chosen[0] if one is None else [measure for measure in one if measure in chosen[known.index(one)]] for one in own]
+    return [
+        chosen[0]
+        if one is None
+        else [measure for measure in one if measure in chosen[known.index(one)]]
+        for one in own
+    ]
 
 
 def _common_columns(paths: Sequence[Path], ranked: bool) -> list[Measure] | None:
@@ -238,14 +289,30 @@ def _common_columns(paths: Sequence[Path], ranked: bool) -> list[Measure] | None
     found: list[list[Measure]] = []
     for path in paths:
         names = [usual_name(str(name)) for name in read_scores(path)]
-        found.append([measure for name in names if is_averaged(name) and (measure := _measure(name)) is not None])
+        found.append(
+            [
+                measure
+                for name in names
+                if is_averaged(name) and (measure := _measure(name)) is not None
+            ]
+        )
     common = [measure for measure in found[0] if all(measure in one for one in found)]
-    kept = [measure for measure in common if not ranked or measure.family not in (GIVEN, *ANSWER_FAMILIES)]
+    kept = [
+        measure
+        for measure in common
+        if not ranked or measure.family not in (GIVEN, *ANSWER_FAMILIES)
+    ]
     if not kept:
         have = ", ".join(map(str, common)) or "no measure"
         needed = "measures that can be computed from a run" if ranked else "measures in common"
-        advice = "compare two runs, or two files of per-turn scores" if ranked else "compare files with the same measures"
-        raise UsageError("nothing-in-common", f"{', '.join(map(shown, paths))}: no {needed} ({have})", advice)
+        advice = (
+            "compare two runs, or two files of per-turn scores"
+            if ranked
+            else "compare files with the same measures"
+        )
+        raise UsageError(
+            "nothing-in-common", f"{', '.join(map(shown, paths))}: no {needed} ({have})", advice
+        )
     return kept
 
 

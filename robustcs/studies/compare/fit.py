@@ -95,7 +95,11 @@ class Fit:
     @property
     def doubtful(self) -> bool:
         """Whether most unjudged passages that entered the top are new, or may be, and the judged share fell (rule 2)."""
-        return self.fallen and not self.lost and 2 * (self.new_passages + self.possibly_new) > self.entered
+        return (
+            self.fallen
+            and not self.lost
+            and 2 * (self.new_passages + self.possibly_new) > self.entered
+        )
 
     @property
     def covered(self) -> str:
@@ -108,7 +112,11 @@ class Fit:
     @property
     def problems(self) -> list[str]:
         """What is wrong with the judged share, in words."""
-        return [text for text in (fall_line([self], self.whose) if self.fallen else "", self.covered) if text]
+        return [
+            text
+            for text in (fall_line([self], self.whose) if self.fallen else "", self.covered)
+            if text
+        ]
 
 
 @dataclass(frozen=True)
@@ -141,10 +149,18 @@ class Fits:
             if holes:
                 unjudged |= holes
                 entered |= holes - {(turn, document) for document, _ in old}
-            grades = again.grades[turn][:depth] if again and turn in again.grades else [grade for _, grade in old]
+            grades = (
+                again.grades[turn][:depth]
+                if again and turn in again.grades
+                else [grade for _, grade in old]
+            )
             both.append(not holes and None not in grades)
-        strange = entered - (self.deeper or set()) - in_tops(self.old, {turn for turn, _ in entered})
-        unsure = set() if self.deeper is not None else {one for one in strange if one[0] in self._cut}
+        strange = (
+            entered - (self.deeper or set()) - in_tops(self.old, {turn for turn, _ in entered})
+        )
+        unsure = (
+            set() if self.deeper is not None else {one for one in strange if one[0] in self._cut}
+        )
         return Fit(
             run, depth, before.judged_share(turns, depth), after.judged_share(turns, depth),
             again.judged_share(turns, depth) if again else math.nan,
@@ -154,12 +170,24 @@ class Fits:
     @cached_property
     def _cut(self) -> Set[str]:
         """Turns for which a system of the old state retrieves unjudged passages deeper than it keeps."""
-        return {turn for system in self.old.systems.values() for turn, number in system.below.items() if number}
+        return {
+            turn
+            for system in self.old.systems.values()
+            for turn, number in system.below.items()
+            if number
+        }
 
 
 def worst(fits: Sequence[Fit]) -> Fit:
     """Return the fit that decides on a case of several runs, with the turns whose tops are judged in all of them."""
-    chosen = max(fits, key=lambda fit: (fit.lost, fit.doubtful, np.nan_to_num(fit.judged_old - fit.judged_new, nan=-2.0)))
+    chosen = max(
+        fits,
+        key=lambda fit: (
+            fit.lost,
+            fit.doubtful,
+            np.nan_to_num(fit.judged_old - fit.judged_new, nan=-2.0),
+        ),
+    )
     return replace(chosen, both=np.logical_and.reduce([fit.both for fit in fits]))
 
 
@@ -187,7 +215,12 @@ def split_note(note: str) -> tuple[str, str]:
 
 def in_tops(state: State, turns: Set[str]) -> Set[Passage]:
     """Return the passages that the state keeps for some turns: the tops of all runs."""
-    heads = [(turn, system.heads[turn]) for turn in turns for system in state.systems.values() if turn in system.heads]
+    heads = [
+        (turn, system.heads[turn])
+        for turn in turns
+        for system in state.systems.values()
+        if turn in system.heads
+    ]
     return {(turn, document) for turn, head in heads for document, _ in head}
 
 
@@ -197,7 +230,12 @@ def retrieved_deeper(old: State, runs: Iterable[JudgedRun], new: State) -> Set[P
     for name, system in new.systems.items():
         before = old.systems[name].rankings if name in old.systems else {}
         changed = [turn for turn in system.heads if system.rankings.get(turn) != before.get(turn)]
-        wanted |= {(turn, document) for turn in changed for document, grade in system.heads[turn] if grade is None}
+        wanted |= {
+            (turn, document)
+            for turn in changed
+            for document, grade in system.heads[turn]
+            if grade is None
+        }
     turns = {turn for turn, _ in wanted}
     wanted -= in_tops(old, turns)
     found = set[Passage]()
@@ -216,24 +254,42 @@ def to_judge(fits: Iterable[Fit | None]) -> int:
 
 def lost_line(rows: Sequence[Any], passages: int) -> str:
     """Return the reason of rule 1 for fits or rows of the gate, with the number of passages to judge."""
-    shares = [spread([100 * getattr(row, name) for row in rows], "{:.0f}") for name in ("judged_old", "judged_new")]
+    shares = [
+        spread([100 * getattr(row, name) for row in rows], "{:.0f}")
+        for name in ("judged_old", "judged_new")
+    ]
     fits = f"{LOST}: the judged share of the top {_depth(rows)} falls from {shares[0]}% to {shares[1]}%"
     return f"{fits}; judge {counted(passages, 'passage')} (robustcs judge) or map the ids"
 
 
 def fall_line(rows: Sequence[Any], whose: str = "") -> str:
     """Return how far the judged share falls and, where rule 2 applies, how many passages are new, for fits or rows."""
-    shares = [spread([100 * getattr(row, name) for row in rows], "{:.1f}") for name in ("judged_old", "judged_new")]
-    line = f"the judged share of the top {_depth(rows)}{whose} falls from {shares[0]}% to {shares[1]}%"
-    new, entered, possibly = ([int(getattr(row, name)) for row in rows] for name in ("new_passages", "entered", "possibly_new"))
+    shares = [
+        spread([100 * getattr(row, name) for row in rows], "{:.1f}")
+        for name in ("judged_old", "judged_new")
+    ]
+    line = (
+        f"the judged share of the top {_depth(rows)}{whose} falls from {shares[0]}% to {shares[1]}%"
+    )
+    new, entered, possibly = (
+        [int(getattr(row, name)) for row in rows]
+        for name in ("new_passages", "entered", "possibly_new")
+    )
     if not 2 * (new[0] + possibly[0]) > entered[0]:
         return line
-    passages, report = f"{spread(entered, '{:,}')} unjudged passages that entered it", "the old state is a report"
+    passages, report = (
+        f"{spread(entered, '{:,}')} unjudged passages that entered it",
+        "the old state is a report",
+    )
     if new == entered:
         return f"{line}, and all {passages} are new"
     if not any(new):
         return f"{line}, and {report}, which does not show whether the {passages} are new; name its project instead"
-    more = f" ({spread(possibly, '{:,}')} more may be: {report}; name its project instead)" if any(possibly) else ""
+    more = (
+        f" ({spread(possibly, '{:,}')} more may be: {report}; name its project instead)"
+        if any(possibly)
+        else ""
+    )
     return f"{line}, and {spread(new, '{:,}')} of the {passages} are new{more}"
 
 
@@ -270,7 +326,11 @@ def change_line(rows: Sequence[Any]) -> str:
 def on_judged(rows: Sequence[Any]) -> str:
     """Return the turns of rows or fits on which rule 2 tests: ``85 turns whose top 3 passages are judged in both states``."""
     number = [row.turns_judged for row in rows]
-    turns = f"{spread(number, '{:,}')} {verb(int(max(number)), 'turn', 'turns')} " if any(number) else "turns "
+    turns = (
+        f"{spread(number, '{:,}')} {verb(int(max(number)), 'turn', 'turns')} "
+        if any(number)
+        else "turns "
+    )
     return f"{turns}whose top {_depth(rows)} {verb(int(rows[0].depth), 'passage is', 'passages are')} judged in both states"
 
 

@@ -52,7 +52,9 @@ DECISIONS: tuple[Outcome, ...] = ("failed", "cannot tell", "passed")
 _PATTERNS = 9_999
 #: Reason for cases without bounds.
 NO_BOUNDS = "the effect of unjudged passages is unknown"
-_GROWS = {"qa": "QA errors", "qr": "rewriter errors"} | {name: f"outcome {name.replace('_', ' ')}" for name in OUTCOMES}
+_GROWS = {"qa": "QA errors", "qr": "rewriter errors"} | {
+    name: f"outcome {name.replace('_', ' ')}" for name in OUTCOMES
+}
 
 
 #: Adjusted p-values up to this are significant.
@@ -107,11 +109,17 @@ def parse_condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text.strip())
     what = match["what"] if match else ""
     if not match or (match["operator"] == "<") != (what == "p"):
-        advice = "write 'drop>0.02', 'p<0.05', 'qr>0.05', 'made_up>0.02', or 'ndcg_cut_3:RUN drop>0.02'"
+        advice = (
+            "write 'drop>0.02', 'p<0.05', 'qr>0.05', 'made_up>0.02', or 'ndcg_cut_3:RUN drop>0.02'"
+        )
         raise UsageError("bad-condition", f"--fail-if {text!r} cannot be read", advice)
     value = float(match["value"])
     if what == "p" and not 0 < value < 1:
-        raise UsageError("bad-condition", f"--fail-if {text!r}: p is {match['value']}", "write a p between 0 and 1")
+        raise UsageError(
+            "bad-condition",
+            f"--fail-if {text!r}: p is {match['value']}",
+            "write a p between 0 and 1",
+        )
     if value >= 1:
         found = f"--fail-if {text!r}: scores and shares lie between 0 and 1, so this condition never fails"
         raise UsageError("bad-condition", found, "write two percentage points as 0.02")
@@ -123,7 +131,9 @@ def no_worse(margin: float) -> Condition:
     """Return the condition of ``--no-worse-than``. Raises :class:`UsageError` unless 0 ≤ margin < 1."""
     if not 0 <= margin < 1:
         raise UsageError(
-            "bad-condition", f"--no-worse-than {margin:g} is not at least 0 and below 1", "write a drop such as 0.01"
+            "bad-condition",
+            f"--no-worse-than {margin:g} is not at least 0 and below 1",
+            "write a drop such as 0.01",
         )
     return Condition(f"no worse than {margin:g}", "no worse", margin)
 
@@ -188,13 +198,17 @@ class Case:
     def amount(self, value: float) -> str:
         """Return a difference for the output: ``0.164``, or ``12.3 percentage points`` of a share."""
         points = self.condition.what in _GROWS
-        return (f"{100 * value:.1f} percentage points" if points else f"{value:.3f}").replace("-", "−")
+        return (f"{100 * value:.1f} percentage points" if points else f"{value:.3f}").replace(
+            "-", "−"
+        )
 
     @property
     def limit(self) -> str:
         """The condition's limit for the output."""
         limit = self.condition.limit
-        return f"{100 * limit:g} percentage points" if self.condition.what in _GROWS else f"{limit:g}"
+        return (
+            f"{100 * limit:g} percentage points" if self.condition.what in _GROWS else f"{limit:g}"
+        )
 
     def moved(self, value: float) -> str:
         """Return the change in words, such as ``the mean drops by 0.164``."""
@@ -223,14 +237,23 @@ class Decision:
     rule: Rule = ""
 
 
-def decided(cases: Sequence[Case], evidence: Evidence, by: Grouping, seed: int) -> tuple[list[Decision], str]:
+def decided(
+    cases: Sequence[Case], evidence: Evidence, by: Grouping, seed: int
+) -> tuple[list[Decision], str]:
     """Decide all cases of one call. Also return how, such as ``p adjusted by max-T over 6 cases, 20 conversations``."""
-    able = [case for case in cases if not case.same(evidence) and (evidence != "expected" or case.drawn is not None)]
+    able = [
+        case
+        for case in cases
+        if not case.same(evidence) and (evidence != "expected" or case.drawn is not None)
+    ]
     passages = to_judge(case.fit for case in cases)
     if not able:
         return [_decided(case, evidence, None, passages) for case in cases], ""
     at = Aligned([case.turns for case in able], by)
-    tests = {id(case): row for case, row in zip(able, _tested(able, evidence, at, seed).itertuples(), strict=True)}
+    tests = {
+        id(case): row
+        for case, row in zip(able, _tested(able, evidence, at, seed).itertuples(), strict=True)
+    }
     how = f"p adjusted by max-T over {counted(len(able), 'case')}, {counted(at.units.count, at.units.kind)}"
     return [_decided(case, evidence, tests.get(id(case)), passages) for case in cases], how
 
@@ -254,18 +277,28 @@ def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -
         draws = range(sums.shape[1])
         # the p-value under the mixture of the draws, as in completed_intervals, is the mean of the draws' p-values
         raw = np.mean([_tails(shifted[:, draw], subsets) for draw in draws], axis=0)
-        family = np.mean([max_t(shifted[:, draw], seed, one_sided=True, draws=count) for draw in draws], axis=0)
+        family = np.mean(
+            [max_t(shifted[:, draw], seed, one_sided=True, draws=count) for draw in draws], axis=0
+        )
         return raw, np.maximum(raw, family), (shifted != 0).any(axis=1).sum(axis=1)
 
     raw, corrected, moving = tested(sums, at.sizes)
     if filled:
-        ends = [completed_intervals(own[:, None], size, seed) for own, size in zip(sums, at.sizes, strict=True)]
-        interval: dict[str, Any] = {"ci_low": [low[0] for low, _ in ends], "ci_high": [high[0] for _, high in ends]}
+        ends = [
+            completed_intervals(own[:, None], size, seed)
+            for own, size in zip(sums, at.sizes, strict=True)
+        ]
+        interval: dict[str, Any] = {
+            "ci_low": [low[0] for low, _ in ends],
+            "ci_high": [high[0] for _, high in ends],
+        }
         interval["note"] = f"no interval: too few {at.units.kind}s differ"
     else:
         tests = paired_tests(sums[:, 0], at.sizes, seed, at.units.kind, draws=count)
         interval = columns_of(tests, "value", note="note")
-    kept = [np.ones(len(case.turns)) if case.both is None else case.both.astype(float) for case in cases]
+    kept = [
+        np.ones(len(case.turns)) if case.both is None else case.both.astype(float) for case in cases
+    ]
     doubtful = np.array([case.both is not None and bool(case.both.any()) for case in cases])
     judged = np.full(len(cases), math.nan)
     if doubtful.any():
@@ -295,8 +328,15 @@ def _decided(case: Case, evidence: Evidence, test: Any, passages: int) -> Decisi
     outcome: Outcome = "cannot tell"
     figures: dict[str, Any] = {}
     if test is not None:
-        figures = {name: float(getattr(test, name)) for name in ("p", "p_corrected", "ci_low", "ci_high", "p_judged")}
-        figures["expected"] = float(case.drawn.mean()) if evidence == "expected" and case.drawn is not None else math.nan
+        figures = {
+            name: float(getattr(test, name))
+            for name in ("p", "p_corrected", "ci_low", "ci_high", "p_judged")
+        }
+        figures["expected"] = (
+            float(case.drawn.mean())
+            if evidence == "expected" and case.drawn is not None
+            else math.nan
+        )
     if case.missing:
         parts = list(case.missing)
         figures["rule"] = "missing scores"
@@ -304,9 +344,14 @@ def _decided(case: Case, evidence: Evidence, test: Any, passages: int) -> Decisi
         parts, troubles = [lost_line([case.fit], passages)], list(case.problems)
         figures |= {"to_judge": passages, "rule": "no fit"}
     elif test is not None and case.fit and case.both is not None and _explained(case, test):
-        row = SimpleNamespace(drop=drop, **figures, **columns_of_fit(case.fit, "drop_judged", case.drop))
+        row = SimpleNamespace(
+            drop=drop, **figures, **columns_of_fit(case.fit, "drop_judged", case.drop)
+        )
         moved, points = case.moved(1.0).partition(" by ")[0], case.condition.what in _GROWS
-        parts, troubles = [new_line([row], moved, points, case.fit.whose)], [*case.problems, case.fit.covered]
+        parts, troubles = (
+            [new_line([row], moved, points, case.fit.whose)],
+            [*case.problems, case.fit.covered],
+        )
         figures["rule"] = "new passages"
     elif test is not None:
         outcome, *parts = _judged(case, evidence, test, drop, figures["expected"])
@@ -323,23 +368,38 @@ def _explained(case: Case, test: Any) -> bool:
     return rejects(float(test.p_corrected)) and not rejects(float(test.p_judged))
 
 
-def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: float) -> tuple[Any, ...]:
+def _judged(
+    case: Case, evidence: Evidence, test: Any, drop: float, expected: float
+) -> tuple[Any, ...]:
     """Return the outcome of a tested case and the parts of its reason."""
     condition, p = case.condition, float(test.p_corrected)
-    moved = case.moved(drop) + ("" if math.isnan(expected) else f" ({case.amount(expected)} expected by the hole model)")
+    moved = case.moved(drop) + (
+        "" if math.isnan(expected) else f" ({case.amount(expected)} expected by the hole model)"
+    )
     adjusted = f"(adjusted {p_text(p, test.bound)})"
     more = f"more than {case.limit}" if condition.limit else ""
     also = _on_judged(case, test)
     if condition.rejects(p):
-        significant = f"{moved}, significantly {more} {adjusted}" if more else f"{moved} significantly {adjusted}"
+        significant = (
+            f"{moved}, significantly {more} {adjusted}"
+            if more
+            else f"{moved} significantly {adjusted}"
+        )
         significant += f"; also {also}" if also else ""
         if evidence != "bounds":
             return "failed", significant
         if case.low > condition.limit:
-            return "failed", f"{significant}, and at least by {case.amount(case.low)} for any grades of unjudged passages"
+            return (
+                "failed",
+                f"{significant}, and at least by {case.amount(case.low)} for any grades of unjudged passages",
+            )
         if math.isnan(case.low):
             return "cannot tell", significant, NO_BOUNDS
-        return "cannot tell", significant, f"grades of unjudged passages could reduce this to {case.amount(case.low)}"
+        return (
+            "cannot tell",
+            significant,
+            f"grades of unjudged passages could reduce this to {case.amount(case.low)}",
+        )
     if max(drop, -math.inf if math.isnan(expected) else expected) > condition.limit + ROUNDING:
         reached = condition.value if condition.what == "p" else 0.05
         few = f"no p-value can reach {reached:g}: the smallest possible is {test.floor:.2g}"
@@ -375,10 +435,15 @@ def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:
     if case.alike:
         return "passed", "no turn differs"
     known = "no score differs, but rankings do"
-    if case.condition.what != "no worse" or evidence == "expected":  # all draws agree that nothing differs
+    if (
+        case.condition.what != "no worse" or evidence == "expected"
+    ):  # all draws agree that nothing differs
         return "passed", known
     if case.high <= (case.condition.limit if evidence == "bounds" else 0.0) + ROUNDING:
-        return "passed", f"{known}; no grades of unjudged passages can cause a drop larger than {case.limit}"
+        return (
+            "passed",
+            f"{known}; no grades of unjudged passages can cause a drop larger than {case.limit}",
+        )
     return "cannot tell", f"{known}; grades of unjudged passages could cause a larger drop"
 
 

@@ -71,7 +71,12 @@ def missing_scores(old: State, new: State) -> dict[str, Missing]:
         own = {turn for one in both for scores in one.scores.values() for turn in scores}
         every = known[0] | known[1] | own
         lost = [
-            set(one.unscored) | (every - turns - {*next(iter(one.scores.values()), ())} if one.absent_is_missing else set())
+            set(one.unscored)
+            | (
+                every - turns - {*next(iter(one.scores.values()), ())}
+                if one.absent_is_missing
+                else set()
+            )
             for one, turns in zip(both, known, strict=True)
         ]
         found[name] = Missing(lost[0], lost[1], every)
@@ -81,7 +86,9 @@ def missing_scores(old: State, new: State) -> dict[str, Missing]:
 def _turns_of_files(state: State) -> set[str]:
     """Return the turns that a state's files of per-turn scores have, also those whose scores are missing."""
     files = [one for one in state.systems.values() if one.absent_is_missing or one.unscored]
-    return {turn for one in files for turns in (*one.scores.values(), one.unscored) for turn in turns}
+    return {
+        turn for one in files for turns in (*one.scores.values(), one.unscored) for turn in turns
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +101,17 @@ class Unstored(MissingScores):
     def differences(self, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
         """Return the lowest and highest differences of the pairs: float64[P, T]."""
         first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        known, unknown = self.values[first] - self.values[second], self.missing[first] | self.missing[second]
+        known, unknown = (
+            self.values[first] - self.values[second],
+            self.missing[first] | self.missing[second],
+        )
         span = self.range[1] - self.range[0]
         return np.where(unknown, -span, known), np.where(unknown, span, known)
 
 
-def unstored(scores: Sequence[Mapping[str, float]], lost: Sequence[Set[str]], turns: Iterable[str]) -> Unstored:
+def unstored(
+    scores: Sequence[Mapping[str, float]], lost: Sequence[Set[str]], turns: Iterable[str]
+) -> Unstored:
     """Return the scores of systems on ``turns``, of which the turns ``lost`` by each system are missing."""
     every = list(turns)
     values = np.array([[one.get(turn, np.nan) for turn in every] for one in scores])

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from robustcs.studies.compare.fit import DOUBTFUL, LOST, change_line, lost_line, new_line, split_note
+from robustcs.studies.compare.fit import (
+    DOUBTFUL,
+    LOST,
+    change_line,
+    lost_line,
+    new_line,
+    split_note,
+)
 from robustcs.studies.compare.gate import measure_label, subject
 from robustcs.wording import and_more, system_name
 
@@ -66,7 +73,9 @@ def lines_of(rows: Iterable[Any]) -> list[Line]:
     for (outcome, *_), own in found.items():
         reasons = {row.reason for row in own}
         reason = _merged(own) if len(reasons) > 1 else own[0].reason
-        lines.append(Line(outcome, tuple(dict.fromkeys(row.condition for row in own)), reason, tuple(own)))
+        lines.append(
+            Line(outcome, tuple(dict.fromkeys(row.condition for row in own)), reason, tuple(own))
+        )
     return lines
 
 
@@ -75,7 +84,11 @@ def _kind(row: Any) -> tuple[str, ...]:
     own = _merged([row]) if row.rule in ("no fit", "new passages") else ""
     if not own or not row.reason.startswith(own):
         return ("", row.reason)
-    return (row.rule, row.reason.partition(" by ")[0] if row.rule == "new passages" else "", row.reason.removeprefix(own))
+    return (
+        row.rule,
+        row.reason.partition(" by ")[0] if row.rule == "new passages" else "",
+        row.reason.removeprefix(own),
+    )
 
 
 def _merged(rows: Sequence[Any]) -> str:

@@ -47,12 +47,16 @@ def opened(workspace: Workspace, old: Any, new: Any) -> list[Opened]:
     if are_projects(old, new):
         _refuse_scoring(workspace.project)
         return [_project(workspace, given) for given in (old, new)]
-    return [_of(workspace.of(project), scores) for project, scores in projects_of(old, new, workspace)]
+    return [
+        _of(workspace.of(project), scores) for project, scores in projects_of(old, new, workspace)
+    ]
 
 
 def _refuse_scoring(asked: Project) -> None:
     """Raise :class:`UsageError` if qrels or a policy are given for projects, which have their own."""
-    changed = [key for key in SCORING if getattr(asked.policy, key) != getattr(EvaluationPolicy(), key)]
+    changed = [
+        key for key in SCORING if getattr(asked.policy, key) != getattr(EvaluationPolicy(), key)
+    ]
     for key in ["qrels"] * bool(asked.qrels) + changed:
         option = f"--{key.replace('_', '-')}"
         found = f"{option} is given, but OLD and NEW are projects"
@@ -68,7 +72,9 @@ def _project(workspace: Workspace, given: Any) -> Opened:
         if path == kept or (path.is_dir() and not project_file.is_file()):
             if not kept.is_file():
                 advice = f"name a folder with {CONFIG_NAME}, this file, or a report folder"
-                raise UsageError("no-state", f"{path} has neither {CONFIG_NAME} nor {STATE}", advice)
+                raise UsageError(
+                    "no-state", f"{path} has neither {CONFIG_NAME} nor {STATE}", advice
+                )
             state = read_state(kept)
             return Opened(_asked(state, asked), [(str(kept), "state", len(state.systems))])
         given = read_project(project_file)
@@ -83,7 +89,10 @@ def _project(workspace: Workspace, given: Any) -> Opened:
 
 def _of(side: Workspace, scores: Mapping[str, Path] | None = None) -> Opened:
     state, runs = state_of(side, scores)
-    read = [(side.paths.get(entry["path"], entry["path"]), entry["role"], entry["rows"]) for entry in side.read]
+    read = [
+        (side.paths.get(entry["path"], entry["path"]), entry["role"], entry["rows"])
+        for entry in side.read
+    ]
     return Opened(state, read, side, runs)
 
 
@@ -91,9 +100,14 @@ def _asked(state: State, asked: Project) -> State:
     """Return the state with the requested measures and thresholds."""
     names = [measure.name for measure in asked.metrics]
     systems = {
-        name: replace(system, scores={metric: system.scores[metric] for metric in names if metric in system.scores})
+        name: replace(
+            system,
+            scores={metric: system.scores[metric] for metric in names if metric in system.scores},
+        )
         for name, system in state.systems.items()
     }
     if names:
         state = replace(state, systems=systems)
-    return replace(state, thresholds=tuple(map(str, asked.thresholds))) if asked.thresholds else state
+    return (
+        replace(state, thresholds=tuple(map(str, asked.thresholds))) if asked.thresholds else state
+    )

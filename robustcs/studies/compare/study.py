@@ -103,41 +103,78 @@ def ask(
     if no_worse_than is not None:
         conditions.append(no_worse(no_worse_than))
     if not conditions:
-        _refuse_without_condition(**{"--evidence": evidence != "test", "--set allow-missing": allow_missing})
+        _refuse_without_condition(
+            **{"--evidence": evidence != "test", "--set allow-missing": allow_missing}
+        )
     sides = opened(workspace, old, new)
     for name, side in zip(("old", "new"), sides, strict=True):
         for path, role, rows in side.read:
             workspace.remember(f"{name} {role}", path, rows)
         skipped = side.workspace.skipped if side.workspace else {}
-        workspace.skipped |= {(path, f"{name} {role}"): rows for (path, role), rows in skipped.items()}
+        workspace.skipped |= {
+            (path, f"{name} {role}"): rows for (path, role), rows in skipped.items()
+        }
         if side.workspace and any(condition.what in ("qa", "qr") for condition in conditions):
             side.workspace.note_names("formulations")  # these shares depend on the roles
     first, second = (side.state for side in sides)
-    metrics = [{metric for system in state.systems.values() for metric in system.scores} for state in (first, second)]
+    metrics = [
+        {metric for system in state.systems.values() for metric in system.scores}
+        for state in (first, second)
+    ]
     asked = workspace.averaged(workspace.project.metrics, given=True)
-    named = [parse_measure(condition.metric, given=True) for condition in conditions if condition.metric]
-    refuse_given([measure for measure in (*asked, *named) if measure.name not in metrics[0] | metrics[1]])
+    named = [
+        parse_measure(condition.metric, given=True) for condition in conditions if condition.metric
+    ]
+    refuse_given(
+        [measure for measure in (*asked, *named) if measure.name not in metrics[0] | metrics[1]]
+    )
     called = [called_by(given, keyword) for keyword, given in zip(SIDES, (old, new), strict=True)]
     if not conditions and not first.systems.keys() & second.systems.keys():
         found = f"{called[0]} ({', '.join(first.systems)}) and {called[1]} ({', '.join(second.systems)}) share no system name"
-        raise UsageError("nothing-in-common", found, "give the same system the same name in both states")
+        raise UsageError(
+            "nothing-in-common", found, "give the same system the same name in both states"
+        )
     if not conditions and not metrics[0] & metrics[1]:
-        raise UsageError("nothing-in-common", "the two states have no measure in common", "add one with --metric")
+        raise UsageError(
+            "nothing-in-common", "the two states have no measure in common", "add one with --metric"
+        )
     if not conditions and not any(_common_turns(first, second)):
         found = f"no turn is scored in both {called[0]} and {called[1]}"
         raise UsageError("nothing-in-common", found, "compare states with the same turns")
-    unit = "turn" if "turn" in (workspace.project.policy.unit, second.policy.get("unit")) else "conversation"
+    unit = (
+        "turn"
+        if "turn" in (workspace.project.policy.unit, second.policy.get("unit"))
+        else "conversation"
+    )
     policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING_KEYS}, unit=unit)  # type: ignore[arg-type]
-    ranked = [any(system.rankings for system in state.systems.values()) for state in (first, second)]
+    ranked = [
+        any(system.rankings for system in state.systems.values()) for state in (first, second)
+    ]
     basis = "runs" if ranked[1] else "scores"
-    notes = [] if first.policy == second.policy else [f"the policy changed; old policy: {first.policy['line']}"]
-    told = [merged([*side.workspace.misfits, *side.workspace.notes]) if side.workspace else () for side in sides]
+    notes = (
+        []
+        if first.policy == second.policy
+        else [f"the policy changed; old policy: {first.policy['line']}"]
+    )
+    told = [
+        merged([*side.workspace.misfits, *side.workspace.notes]) if side.workspace else ()
+        for side in sides
+    ]
     notes += [note if note in told[0] else f"new state: {note}" for note in told[1]]
     notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
     if ranked[0] != ranked[1]:
-        notes.append(f"the scores of the {SIDES[ranked[0]]} state are those in its files; the others are computed from runs")
+        notes.append(
+            f"the scores of the {SIDES[ranked[0]]} state are those in its files; the others are computed from runs"
+        )
     conversations = _conversations(workspace, sides)
-    evaluated = Evaluated(policy, basis, 0, second.missing, tuple(notes), conversations=conversations)  # type: ignore[arg-type]
+    evaluated = Evaluated(
+        policy,
+        basis,  # type: ignore[arg-type]
+        0,
+        second.missing,
+        tuple(notes),
+        conversations=conversations,
+    )
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
     gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in asked])
@@ -158,14 +195,20 @@ def _conversations(workspace: Workspace, sides: Sequence[Opened]) -> Conversatio
         if side.state.conversations:
             return Conversations.from_fields(side.state.conversations, turns, side.state.name)
     words = (side.state.policy.get("conversation", "") for side in reversed(sides))
-    return Conversations.from_ids(turns, next((word for word in words if word in (NONE, PATTERN)), ""))
+    return Conversations.from_ids(
+        turns, next((word for word in words if word in (NONE, PATTERN)), "")
+    )
 
 
 def _refuse_without_condition(**given: object) -> None:
     """Raise :class:`UsageError` for a setting of the gate; ``given``: option → whether it is given."""
     for option, value in given.items():
         if value:
-            raise UsageError("no-condition", f"{option} needs a condition", "add --fail-if CONDITION or --no-worse-than D")
+            raise UsageError(
+                "no-condition",
+                f"{option} needs a condition",
+                "add --fail-if CONDITION or --no-worse-than D",
+            )
 
 
 def _rescored(old: Opened, new: Opened) -> dict[str, Rescored]:
@@ -176,24 +219,42 @@ def _rescored(old: Opened, new: Opened) -> dict[str, Rescored]:
     measures = list(project.metrics or DEFAULT_MEASURES)
     below: dict[str, Mapping[str, int]] = {}
     if old.workspace is None:
-        kept = {name: system for name, system in old.state.systems.items() if name in new.runs and system.heads}
-        if any(old.state.policy.get(key) != getattr(project.policy, key) for key in ("order", "depth", "documents")):
+        kept = {
+            name: system
+            for name, system in old.state.systems.items()
+            if name in new.runs and system.heads
+        }
+        if any(
+            old.state.policy.get(key) != getattr(project.policy, key)
+            for key in ("order", "depth", "documents")
+        ):
             return {}
-        again: Mapping[str, JudgedRun] = {name: rejudged(name, system, qrels) for name, system in kept.items()}
+        again: Mapping[str, JudgedRun] = {
+            name: rejudged(name, system, qrels) for name, system in kept.items()
+        }
         below = {name: system.below for name, system in kept.items()}
-        deepest = max((len(head) for system in kept.values() for head in system.heads.values()), default=0)
+        deepest = max(
+            (len(head) for system in kept.values() for head in system.heads.values()), default=0
+        )
         measures = [one for one in measures if one.cutoff is not None and one.cutoff <= deepest]
     else:
-        earlier = {name: path for name, path in old.workspace.project.systems.items() if name in new.runs}
+        earlier = {
+            name: path for name, path in old.workspace.project.systems.items() if name in new.runs
+        }
         if not earlier:
             return {}
-        if old.state.judgments == new.state.judgments and old.workspace.project.policy == project.policy:
+        if (
+            old.state.judgments == new.state.judgments
+            and old.workspace.project.policy == project.policy
+        ):
             again = old.runs or {}
         else:
             again = judged_runs(new.workspace.of(project), earlier)[1]
     highest = max(int(qrels.grades.max()), 0)
     return {
-        name: _pair_scores(run, new.runs[name], measures, project.policy, highest, below.get(name, {}))
+        name: _pair_scores(
+            run, new.runs[name], measures, project.policy, highest, below.get(name, {})
+        )
         for name, run in again.items()
         if name in new.runs and set(run.matrix.turns) & set(new.runs[name].matrix.turns)
     }
@@ -203,7 +264,11 @@ def _common_turns(old: State, new: State) -> Iterator[Set[str]]:
     """Yield the turns that both states score, for each system and measure that both have."""
     for name, system in old.systems.items():
         after = new.systems[name].scores if name in new.systems else {}
-        yield from (scores.keys() & after[metric].keys() for metric, scores in system.scores.items() if metric in after)
+        yield from (
+            scores.keys() & after[metric].keys()
+            for metric, scores in system.scores.items()
+            if metric in after
+        )
 
 
 def _pair_scores(
@@ -220,12 +285,17 @@ def _pair_scores(
         Turn → number of unjudged passages of the old run without known ids. They may differ from those of the new run.
     """
     common = set(old.matrix.turns) & set(new.matrix.turns)
-    first, second = (only_turns(run, np.array([turn in common for turn in run.matrix.turns])) for run in (new, old))
+    first, second = (
+        only_turns(run, np.array([turn in common for turn in run.matrix.turns]))
+        for run in (new, old)
+    )
     turns = second.matrix.turns
     frame = evaluate(second.matrix, measures, policy)
     scores = {metric: dict(zip(turns, frame[metric].tolist(), strict=True)) for metric in frame}
     numbers = passage_numbers([first, second])
-    pool = pool_holes([first, second], numbers) + np.array([below.get(turn, 0) for turn in turns], dtype=np.int64)
+    pool = pool_holes([first, second], numbers) + np.array(
+        [below.get(turn, 0) for turn in turns], dtype=np.int64
+    )
     low, high, tops = {}, {}, [first.top, second.top]
     (pair,) = run_pairs(tops, numbers, pool)
     for measure in measures:
@@ -254,19 +324,31 @@ def _drawn(old: Opened, new: Opened, seed: int) -> Drawn | str:
     if not differ:
         return NO_RANKINGS
     space = new.workspace.of(project)
-    files = [*project.systems.items(), *((f"{name}, old", old.workspace.project.systems[name]) for name in differ)]
+    files = [
+        *project.systems.items(),
+        *((f"{name}, old", old.workspace.project.systems[name]) for name in differ),
+    ]
     pool = read_pool(space, space.qrels, files=files).build()
     measures = new.workspace.ranking_measures(DEFAULT_MEASURES)[0]
     every = np.ones(len(pool.turns), dtype=bool)
     sources = run_sources(project, (*project.systems, *differ))
     try:
         units = units_of(pool.turns, "turn")
-        filled = fill_holes(pool, pool.grades(space.qrels), measures, project.policy, every, units, seed, sources)
+        filled = fill_holes(
+            pool, pool.grades(space.qrels), measures, project.policy, every, units, seed, sources
+        )
     except UsageError as error:
         if error.slug != "one-grade":
             raise
         return str(error)
-    return Drawn(pool.names, [measure.name for measure in measures], pool.turns, filled.sums, filled.holes, filled.warnings)
+    return Drawn(
+        pool.names,
+        [measure.name for measure in measures],
+        pool.turns,
+        filled.sums,
+        filled.holes,
+        filled.warnings,
+    )
 
 
 def _tops(sides: Sequence[Opened], runs: Sequence[str]) -> dict[str, Top]:
@@ -309,16 +391,30 @@ def _run(
     gate_report
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
     """
-    from robustcs.studies.compare.show import check_suffix, github_lines, incomplete, page, rendered, summary, told
+    from robustcs.studies.compare.show import (
+        check_suffix,
+        github_lines,
+        incomplete,
+        page,
+        rendered,
+        summary,
+        told,
+    )
 
     if not fail_if and own["no_worse_than"] is None:
-        _refuse_without_condition(**{"--set cannot-tell": cannot_tell, "--gate-report": gate_report})
+        _refuse_without_condition(
+            **{"--set cannot-tell": cannot_tell, "--gate-report": gate_report}
+        )
     workspace = call.workspace(call.on(lambda: start(**own)))
     if gate_report is not None:
         check_suffix(gate_report)
     result = ask(workspace, fail_if=fail_if, tops=html is not None, **own)
-    undecided = {"pass": ExitCode.DONE, "fail": ExitCode.GATE_FAILED}.get(cannot_tell or "", ExitCode.CANNOT_TELL)
-    code = {"failed": ExitCode.GATE_FAILED, "cannot tell": undecided}.get(str(result.outcome), ExitCode.DONE)
+    undecided = {"pass": ExitCode.DONE, "fail": ExitCode.GATE_FAILED}.get(
+        cannot_tell or "", ExitCode.CANNOT_TELL
+    )
+    code = {"failed": ExitCode.GATE_FAILED, "cannot tell": undecided}.get(
+        str(result.outcome), ExitCode.DONE
+    )
     if gate_report is not None:
         call.write(gate_report, rendered(gate_report, result, workspace.inputs, code))
     if html:

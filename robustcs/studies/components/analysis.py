@@ -17,7 +17,20 @@ from robustcs.evaluation.grid import CAUSES, Cell, Grid, causes_of
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
 from robustcs.lazy import pd
 from robustcs.policy import Evaluated
-from robustcs.result import Content, Result, count, difference, measure, number, p_value, points, score, share, table, text
+from robustcs.result import (
+    Content,
+    Result,
+    count,
+    difference,
+    measure,
+    number,
+    p_value,
+    points,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, comparisons
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import Family
@@ -150,23 +163,42 @@ def components(
     first = next(iter(scores.values()))
     turns = list(first.index)
     units = units_of(turns, evaluated.grouping)
-    cubes = {metric: grid.cube({cell: frame[metric] for cell, frame in scores.items()}) for metric in first}
-    cuts = [(metric, threshold) for metric in first for threshold in distinct_thresholds(metric, thresholds)]
-    causes = {cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts}
+    cubes = {
+        metric: grid.cube({cell: frame[metric] for cell, frame in scores.items()})
+        for metric in first
+    }
+    cuts = [
+        (metric, threshold)
+        for metric in first
+        for threshold in distinct_thresholds(metric, thresholds)
+    ]
+    causes = {
+        cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts
+    }
     compared = cache(lambda: _swaps(grid, cubes, units, seed))
     every = list(cubes.items())
     content: dict[str, Content] = {
         "blame": lambda: _blame(grid, causes, units),
-        "means": lambda: [row for metric, cube in every for row in _means(grid, metric, cube, units)],
+        "means": lambda: [
+            row for metric, cube in every for row in _means(grid, metric, cube, units)
+        ],
         "factors": lambda: _factors(grid, causes, units, seed),
-        "effects": lambda: [row for metric, cube in every for row in _effects(grid, metric, cube, units, seed)],
+        "effects": lambda: [
+            row for metric, cube in every for row in _effects(grid, metric, cube, units, seed)
+        ],
         "swaps": lambda: compared()[0],
-        "choice": lambda: [_choice(grid, metric, cube, units, seed) for metric, cube in every if len(scores) > 1],
+        "choice": lambda: [
+            _choice(grid, metric, cube, units, seed) for metric, cube in every if len(scores) > 1
+        ],
         "missing": lambda: _missing(grid, cubes, causes, units),
         "turns": lambda: _turns(grid, turns, cubes, causes),
     }
     found = Components(units.stated(evaluated), grid, texts or {}, compared, content=content)
-    return found if grid.complete()[0] and len(turns) > 1 else found.with_notes([f"no effect sizes: {_NO_EFFECTS}"])
+    return (
+        found
+        if grid.complete()[0] and len(turns) > 1
+        else found.with_notes([f"no effect sizes: {_NO_EFFECTS}"])
+    )
 
 
 Causes = Mapping[tuple[str, Threshold], np.ndarray]
@@ -185,19 +217,46 @@ def _blame(grid: Grid, causes: Causes, units: Units) -> list[tuple[Any, ...]]:
         own = [found[:, row, column] for row, column in grid.places.values()]
         hits = np.array([causes_ == place for causes_ in own for place in range(len(CAUSES))])
         shares = share_estimates(units.sums(hits), units.sizes, units.kind)
-        counts = dict(zip(((cell, cause) for cell in grid.places for cause in CAUSES), hits.sum(axis=1).tolist(), strict=True))
+        counts = dict(
+            zip(
+                ((cell, cause) for cell in grid.places for cause in CAUSES),
+                hits.sum(axis=1).tolist(),
+                strict=True,
+            )
+        )
         for ((wording, ranker), cause), one in zip(counts, shares, strict=True):
-            alike = [cell for cell in grid.places if {"wording": cell[1] == ranker, "ranker": cell[0] == wording}.get(cause)]
+            alike = [
+                cell
+                for cell in grid.places
+                if {"wording": cell[1] == ranker, "ranker": cell[0] == wording}.get(cause)
+            ]
             average = float(np.mean([counts[cell, cause] for cell in alike])) if alike else math.nan
             total = counts[(wording, ranker), cause]
-            rows.append((wording, ranker, metric, str(threshold), cause, total, one, average, len(grid.cells), one.note))
+            rows.append(
+                (
+                    wording,
+                    ranker,
+                    metric,
+                    str(threshold),
+                    cause,
+                    total,
+                    one,
+                    average,
+                    len(grid.cells),
+                    one.note,
+                )
+            )
     return rows
 
 
 def _comparable(grid: Grid) -> list[tuple[int, int]]:
     """Return the positions of the cells that have another wording and another ranker."""
     wordings, rankers = ([cell[place] for cell in grid.cells] for place in (0, 1))
-    return [grid.places[one, other] for one, other in grid.cells if wordings.count(one) > 1 and rankers.count(other) > 1]
+    return [
+        grid.places[one, other]
+        for one, other in grid.cells
+        if wordings.count(one) > 1 and rankers.count(other) > 1
+    ]
 
 
 def _factors(grid: Grid, causes: Causes, units: Units, seed: int) -> list[Any]:
@@ -210,20 +269,37 @@ def _factors(grid: Grid, causes: Causes, units: Units, seed: int) -> list[Any]:
         for found in causes.values()
     ])  # fmt: skip
     by_unit = units.sums(lost)
-    tested = comparisons(by_unit[:, 0] - by_unit[:, 1], units.sizes, units.kind, seed, power=False).frame
+    tested = comparisons(
+        by_unit[:, 0] - by_unit[:, 1], units.sizes, units.kind, seed, power=False
+    ).frame
     shares = [share_estimates(by_unit[:, place], units.sizes, units.kind) for place in (0, 1)]
     return [
-        {"metric": metric, "threshold": str(threshold), "wording": wording, "ranker": ranker, "systems": len(places), **row}
-        for ((metric, threshold), wording, ranker, row) in zip(causes, *shares, tested.to_dict("records"), strict=True)
+        {
+            "metric": metric,
+            "threshold": str(threshold),
+            "wording": wording,
+            "ranker": ranker,
+            "systems": len(places),
+            **row,
+        }
+        for ((metric, threshold), wording, ranker, row) in zip(
+            causes, *shares, tested.to_dict("records"), strict=True
+        )
     ]
 
 
-_NO_EFFECTS = "they require two turns and a complete subgrid of at least two wordings and two rankers"
+_NO_EFFECTS = (
+    "they require two turns and a complete subgrid of at least two wordings and two rankers"
+)
 
 
-def _effects(grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int) -> list[tuple[Any, ...]]:
+def _effects(
+    grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int
+) -> list[tuple[Any, ...]]:
     wordings, rankers = grid.complete()
-    found: Sequence[Estimate] = (Estimate(math.nan, math.nan, math.nan, units.count, "", _NO_EFFECTS),) * len(EFFECTS)
+    found: Sequence[Estimate] = (
+        Estimate(math.nan, math.nan, math.nan, units.count, "", _NO_EFFECTS),
+    ) * len(EFFECTS)
     if wordings and len(cube) > 1:
         rows, columns = [*map(grid.wordings.index, wordings)], [*map(grid.rankers.index, rankers)]
         found = effect_sizes(cube[np.ix_(range(len(cube)), rows, columns)], units, seed)
@@ -240,28 +316,47 @@ def single_changes(grid: Grid) -> list[tuple[Cell, Cell]]:
     ]  # fmt: skip
 
 
-def _swaps(grid: Grid, cubes: Mapping[str, np.ndarray], units: Units, seed: int) -> tuple[list[Any], dict[str, Family]]:
+def _swaps(
+    grid: Grid, cubes: Mapping[str, np.ndarray], units: Units, seed: int
+) -> tuple[list[Any], dict[str, Family]]:
     pairs = single_changes(grid)
     places = grid.places
     if not pairs:
         return [], {}
-    gains = [cube[:, *places[new]] - cube[:, *places[old]] for cube in cubes.values() for old, new in pairs]
+    gains = [
+        cube[:, *places[new]] - cube[:, *places[old]]
+        for cube in cubes.values()
+        for old, new in pairs
+    ]
     compared = comparisons(
-        units.sums(np.array(gains)), units.sizes, units.kind, seed, np.repeat(list(cubes), len(pairs)).tolist()
+        units.sums(np.array(gains)),
+        units.sizes,
+        units.kind,
+        seed,
+        np.repeat(list(cubes), len(pairs)).tolist(),
     )
     keys = [(metric, *pair) for metric in cubes for pair in pairs]
     rows = []
     for (metric, old, new), row in zip(keys, compared.frame.to_dict("records"), strict=True):
         rows += [_swap(metric, old, new, row), _swap(metric, new, old, _reversed(row))]
     order = {cell: place for place, cell in enumerate(grid.cells)}
-    rows.sort(key=lambda row: (list(cubes).index(row["metric"]), order[row["wording"], row["ranker"]]))
+    rows.sort(
+        key=lambda row: (list(cubes).index(row["metric"]), order[row["wording"], row["ranker"]])
+    )
     return rows, dict(zip(cubes, compared.families, strict=True))
 
 
 def _swap(metric: str, old: Cell, new: Cell, row: Mapping[Any, Any]) -> dict[str, Any]:
     changed = "wording" if old[1] == new[1] else "ranker"
     to = new[changed == "ranker"]
-    return {"wording": old[0], "ranker": old[1], "changed": changed, "to": to, "metric": metric, **row}
+    return {
+        "wording": old[0],
+        "ranker": old[1],
+        "changed": changed,
+        "to": to,
+        "metric": metric,
+        **row,
+    }
 
 
 def _reversed(row: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -284,8 +379,18 @@ def _choice(grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int) 
     }  # fmt: skip
     if units.count < 2:
         none = Estimate(math.nan, math.nan, math.nan, units.count, "")
-        left = {"chosen": math.nan, "half": math.nan, "half_lead": math.nan, "other_half": none, "other_lead": none}
-        return row | left | {"splits": 0, "note": f"no halves: only {counted(units.count, units.kind)}"}
+        left = {
+            "chosen": math.nan,
+            "half": math.nan,
+            "half_lead": math.nan,
+            "other_half": none,
+            "other_lead": none,
+        }
+        return (
+            row
+            | left
+            | {"splits": 0, "note": f"no halves: only {counted(units.count, units.kind)}"}
+        )
     halves = halves_of(table, units, seed)
     return row | {
         "chosen": float((halves.chosen == best).mean()), "half": halves.half, "half_lead": halves.half_lead,
@@ -293,7 +398,9 @@ def _choice(grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int) 
     }  # fmt: skip
 
 
-def _missing(grid: Grid, cubes: Mapping[str, np.ndarray], causes: Causes, units: Units) -> list[tuple[Any, ...]]:
+def _missing(
+    grid: Grid, cubes: Mapping[str, np.ndarray], causes: Causes, units: Units
+) -> list[tuple[Any, ...]]:
     rows = []
     for cell in grid.missing:
         place = grid.wordings.index(cell[0]), grid.rankers.index(cell[1])
@@ -306,7 +413,9 @@ def _missing(grid: Grid, cubes: Mapping[str, np.ndarray], causes: Causes, units:
     return rows
 
 
-def _turns(grid: Grid, turns: Sequence[str], cubes: Mapping[str, np.ndarray], causes: Causes) -> list[pd.DataFrame]:
+def _turns(
+    grid: Grid, turns: Sequence[str], cubes: Mapping[str, np.ndarray], causes: Causes
+) -> list[pd.DataFrame]:
     names = np.array(CAUSES, dtype=object)
     return [
         pd.DataFrame({

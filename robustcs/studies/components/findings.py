@@ -32,13 +32,22 @@ def verdicts(result: Components) -> tuple[Verdict, ...]:
     """Return which component loses more turns, the turns that no system answers, the lead of the best, and the best change."""
     cut = cut_of(result)
     found = [_blamed(result, cut)] if len(result.factors) else []
-    return (*found, _unanswered(result, cut), *([_leads(result, cut)] if len(result.choice) else []), *_changes(result, cut))
+    return (
+        *found,
+        _unanswered(result, cut),
+        *([_leads(result, cut)] if len(result.choice) else []),
+        *_changes(result, cut),
+    )
 
 
 def components_findings(result: Components) -> tuple[str, ...]:
     """Return effect sizes, the upper limit, and the missing cell that could show most."""
     cut = cut_of(result)
-    said = [_thresholds(result), _sizes(result, cut[0]), *([_upper(result, cut[0])] if len(result.choice) else [])]
+    said = [
+        _thresholds(result),
+        _sizes(result, cut[0]),
+        *([_upper(result, cut[0])] if len(result.choice) else []),
+    ]
     return tuple(filter(None, [*said, *([_to_fill(result, cut)] if len(result.missing) else [])]))
 
 
@@ -72,7 +81,9 @@ def _unanswered(result: Components, cut: Cut) -> Verdict:
     said = f"No system of the grid{few} answers {whole_percent(row.share)} of the turns"
     basis = f"{row.count} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
     # without weight, because it names no component
-    return Verdict(whole_percent(row.share), percent_range(row.ci_low, row.ci_high), said, basis, 0.0)
+    return Verdict(
+        whole_percent(row.share), percent_range(row.ci_low, row.ci_high), said, basis, 0.0
+    )
 
 
 def _leads(result: Components, cut: Cut) -> Verdict:
@@ -88,7 +99,11 @@ def _leads(result: Components, cut: Cut) -> Verdict:
         return Verdict(number(row.lead, 3), "", said, basis, abs(row.lead), subject="systems")
     said += f"; on {result.evaluated.unit}s that did not choose them, the best system {leads} the second best by {size}"
     basis = f"means over {counted(row.splits, 'random half', 'random halves')}; {best} is best in {whole_percent(row.chosen)}"
-    limits = (row.other_lead_low, row.other_lead_high) if leads == "leads" else (-row.other_lead_high, -row.other_lead_low)
+    limits = (
+        (row.other_lead_low, row.other_lead_high)
+        if leads == "leads"
+        else (-row.other_lead_high, -row.other_lead_low)
+    )
     between = number_interval(*limits).strip("–")
     return Verdict(size, between, said, basis, abs(float(row.other_lead)), subject="systems")
 
@@ -100,7 +115,10 @@ def _changes(result: Components, cut: Cut) -> list[Verdict]:
     row = max(gains, key=lambda one: one.difference)
     old, kept = (row.wording, row.ranker) if row.changed == "wording" else (row.ranker, row.wording)
     size = number(row.difference, 3)
-    cells = ((row.wording, row.ranker), (row.to, kept) if row.changed == "wording" else (kept, row.to))
+    cells = (
+        (row.wording, row.ranker),
+        (row.to, kept) if row.changed == "wording" else (kept, row.to),
+    )
     few = in_brackets(few_answers(("/".join(cell) for cell in cells), result.evaluated))
     said = f"The single change with the largest gain is from {old} to {row.to} with {kept}{few}: {size} {measure_label(cut[0])}"
     said += "" if row.p_corrected <= ALPHA else ", which is not significant"
@@ -114,24 +132,38 @@ def _thresholds(result: Components) -> str:
     sides: dict[str, list[str]] = {"wording": [], "ranker": []}
     for row in result.rows("factors"):
         if row.p_corrected <= ALPHA and row.difference:
-            sides["wording" if row.difference > 0 else "ranker"].append(cut_label((row.metric, row.threshold)))
+            sides["wording" if row.difference > 0 else "ranker"].append(
+                cut_label((row.metric, row.threshold))
+            )
     if not all(sides.values()):
         return ""
-    where = [f"the {name} loses more at {', '.join(cuts[:3])}{and_more(len(cuts), 3)}" for name, cuts in sides.items()]
+    where = [
+        f"the {name} loses more at {', '.join(cuts[:3])}{and_more(len(cuts), 3)}"
+        for name, cuts in sides.items()
+    ]
     return f"Which component loses more turns depends on the threshold: {'; '.join(where)} (adjusted p ≤ {ALPHA:g})."
 
 
 def _sizes(result: Components, metric: str) -> str:
-    rows = result.effects[(result.effects["metric"] == metric) & result.effects["omega2"].notna()].set_index("factor")
+    rows = result.effects[
+        (result.effects["metric"] == metric) & result.effects["omega2"].notna()
+    ].set_index("factor")
     if not len(rows):
         return ""
-    said = [f"{with_interval(row, 'omega2', 3)} for the {name}" for name, row in rows.loc[["wording", "ranker"]].iterrows()]
+    said = [
+        f"{with_interval(row, 'omega2', 3)} for the {name}"
+        for name, row in rows.loc[["wording", "ranker"]].iterrows()
+    ]
     return f"The effect size ω² on {measure_label(metric)} is {' and '.join(said)}."
 
 
 def _upper(result: Components, metric: str) -> str:
     [row] = result.rows("choice", metric=metric)
-    between = "" if math.isnan(row.gain_low) else f", 95% CI {signed_interval(row.gain_low, row.gain_high)}"
+    between = (
+        ""
+        if math.isnan(row.gain_low)
+        else f", 95% CI {signed_interval(row.gain_low, row.gain_high)}"
+    )
     return (
         f"The best system of every turn would reach {number(row.upper, 3)} {measure_label(metric)}, {number(row.gain, 3)} more"
         f" than {row.wording}/{row.ranker}{between}. This is an upper limit; if systems were exchanged at random in every turn,"

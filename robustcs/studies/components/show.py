@@ -45,7 +45,10 @@ def show(result: Components) -> tuple[Block, ...]:
     tables += [_swaps(result, cut[0])] if len(result.swaps) else []
     tables += _best(result) if len(result.choice) else []
     tables += [_missing(result, cut)] if len(result.missing) else []
-    means = [f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in ranked(result, cut).itertuples()]
+    means = [
+        f"{row.wording}/{row.ranker} {number(row.value, 3)}"
+        for row in ranked(result, cut).itertuples()
+    ]
     said = f"Mean {measure_label(cut[0])}"
     heatmap = Figure("means", f"{said} of every wording with every ranker.", f"{said}: {', '.join(means)}.",
                      lambda: _heatmap(result, cut[0]))  # fmt: skip
@@ -67,7 +70,9 @@ def ranked(result: Components, cut: Cut) -> pd.DataFrame:
     """Return a row for every cell, with its mean and the turns of each cause, the highest mean first."""
     means = result.means[result.means["metric"] == cut[0]]
     own = at(result.blame, cut)
-    rows = own.assign(cause="by_" + own["cause"]).pivot(index=["wording", "ranker"], columns="cause", values="count")
+    rows = own.assign(cause="by_" + own["cause"]).pivot(
+        index=["wording", "ranker"], columns="cause", values="count"
+    )
     share = own[own["cause"] == "correct"][["wording", "ranker", "share", "ci_low", "ci_high"]]
     every = means[["wording", "ranker", "value"]].merge(rows.reset_index()).merge(share)
     return every.sort_values("value", ascending=False, kind="stable", ignore_index=True)
@@ -123,7 +128,9 @@ def _factors(result: Components) -> Table:
         f"{clustered(result.evaluated.unit)}, adjusted by max-T over {counted(len(rows), 'comparison')} (all measures and"
         f" thresholds).{notes_of(rows)}"
     )
-    return result_table(result, "factors", "Does the wording or the ranker lose more turns?", columns, note)
+    return result_table(
+        result, "factors", "Does the wording or the ranker lose more turns?", columns, note
+    )
 
 
 def _effects(result: Components) -> Table:
@@ -131,7 +138,9 @@ def _effects(result: Components) -> Table:
     heads = {name: measure_label(name) for name in dict.fromkeys(rows["metric"])}
     wordings, rankers = (rows[name].iloc[0].replace("|", ", ") for name in ("wordings", "rankers"))
     used = (
-        f" Complete subgrid: {wordings} with {rankers}; other cells are not used." if result.grid.missing and wordings else ""
+        f" Complete subgrid: {wordings} with {rankers}; other cells are not used."
+        if result.grid.missing and wordings
+        else ""
     )
     note = (
         "ω²: variance due to the effect, divided by this variance plus the error variance of the analysis of variance turn ×"
@@ -145,10 +154,15 @@ def _effects(result: Components) -> Table:
 
 
 def _swaps(result: Components, metric: str) -> Table:
-    rows = result.swaps[result.swaps["metric"] == metric].sort_values("difference", ascending=False, kind="stable")
+    rows = result.swaps[result.swaps["metric"] == metric].sort_values(
+        "difference", ascending=False, kind="stable"
+    )
     gains = rows[rows["difference"] > 0]
     columns: list[Shown] = [_SYSTEM, "changed", "to", "difference", "p_corrected", "effect"]
-    told = noted((f"{row.wording}/{row.ranker} to {row.to}", row.note) for row in gains.head(SHOWN).itertuples())
+    told = noted(
+        (f"{row.wording}/{row.ranker} to {row.to}", row.note)
+        for row in gains.head(SHOWN).itertuples()
+    )
     note = (
         "Every change of one component that raises the mean; the opposite changes lose as much. 95% CI and p: sign-flip"
         f" test{clustered(result.evaluated.unit)}; the interval is not adjusted; p adj.:"
@@ -162,8 +176,18 @@ def _swaps(result: Components, metric: str) -> Table:
 
 def _best(result: Components) -> list[Table]:
     field = result.spec("choice").field
-    lead: Shown = (score_field("half_lead", header="lead, same half"), lambda row: number(row.half_lead, 3))
-    first: list[Shown] = ["metric", _SYSTEM, "value", "chosen", lead, field("other_lead").called("lead, other half (95% CI)")]
+    lead: Shown = (
+        score_field("half_lead", header="lead, same half"),
+        lambda row: number(row.half_lead, 3),
+    )
+    first: list[Shown] = [
+        "metric",
+        _SYSTEM,
+        "value",
+        "chosen",
+        lead,
+        field("other_lead").called("lead, other half (95% CI)"),
+    ]
     note = (
         "Halves: the best and the second best system are chosen on a random half of the"
         f" {result.evaluated.unit}s and compared on the other half; means over"
@@ -176,7 +200,11 @@ def _best(result: Components) -> list[Table]:
         " Chance: the gain if systems were exchanged at random in every turn, so that none is better than another."
     )
     caption = f"Does the lead of the best system hold on other {result.evaluated.unit}s?"
-    halves = [result_table(result, "choice", caption, first, note)] if result.choice["splits"].any() else []
+    halves = (
+        [result_table(result, "choice", caption, first, note)]
+        if result.choice["splits"].any()
+        else []
+    )
     caption = "What would choosing the best system of every turn gain?"
     return [*halves, result_table(result, "choice", caption, second, upper, slug="upper")]
 
@@ -191,12 +219,16 @@ def _missing(result: Components, cut: Cut) -> Table:
 def _causes(result: Components, cut: Cut) -> Figure:
     best = ranked(result, cut)
     own = at(result.blame, cut)
-    order = {(row.wording, row.ranker): place for place, row in enumerate(best.head(SHOWN).itertuples())}
+    order = {
+        (row.wording, row.ranker): place for place, row in enumerate(best.head(SHOWN).itertuples())
+    }
     places = [order.get(key) for key in zip(own["wording"], own["ranker"], strict=True)]
     own = own.assign(system=own["wording"] + "/" + own["ranker"], place=places)
     own = own[own["place"].notna()].sort_values("place", kind="stable")
     caption = f"Share of the turns by cause for each system, correct if {cut_label(cut)}."
-    caption += f" Shown: the {SHOWN} best of {counted(len(best), 'system')}." if len(best) > SHOWN else ""
+    caption += (
+        f" Shown: the {SHOWN} best of {counted(len(best), 'system')}." if len(best) > SHOWN else ""
+    )
     return share_figure("causes", caption, own, "system", "cause", COLOURS)
 
 
@@ -205,23 +237,35 @@ def to_read(result: Components) -> tuple[Cards, ...]:
     cut = cut_of(result)
     best = next(ranked(result, cut).itertuples())
     turns = at(result.turns, cut)
-    own = turns[(turns["wording"] == best.wording) & (turns["ranker"] == best.ranker)].set_index("turn")
+    own = turns[(turns["wording"] == best.wording) & (turns["ranker"] == best.ranker)].set_index(
+        "turn"
+    )
     highest = turns.groupby("turn", sort=False)["value"].max()
     blocks = []
     for cause in CAUSES[1:]:
         names = own.index[own["cause"] == cause]
-        gain = (highest[names] - own.loc[names, "value"]).sort_values(ascending=False, kind="stable")
-        cards = tuple(_card(result, turns, str(name), own.loc[name, "value"]) for name in gain.index[:CARDS])
+        gain = (highest[names] - own.loc[names, "value"]).sort_values(
+            ascending=False, kind="stable"
+        )
+        cards = tuple(
+            _card(result, turns, str(name), own.loc[name, "value"]) for name in gain.index[:CARDS]
+        )
         caption = f"Cause {cause}: {counted(len(names), 'turn')} of {best.wording}/{best.ranker}, which has the highest mean"
         caption += f" {measure_label(cut[0])}; correct if {cut_label(cut)}"
-        caption += f"; shown: the {CARDS} on which other systems score highest above it" if len(names) > CARDS else ""
+        caption += (
+            f"; shown: the {CARDS} on which other systems score highest above it"
+            if len(names) > CARDS
+            else ""
+        )
         blocks.append(Cards(f"turns-{cause}", caption, cards))
     return tuple(block for block in blocks if block.cards)
 
 
 def _card(result: Components, turns: pd.DataFrame, name: str, value: float) -> Card:
     rows = turns[turns["turn"] == name]
-    scores = ", ".join(f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in rows.itertuples())
+    scores = ", ".join(
+        f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in rows.itertuples()
+    )
     right = [f"{row.wording}/{row.ranker}" for row in rows.itertuples() if row.cause == "correct"]
     fields = [(wording, texts[name]) for wording, texts in result.texts.items() if name in texts]
     fields += [("Correct", ", ".join(right) or "no system"), ("Scores", scores)]
@@ -239,17 +283,24 @@ def _heatmap(result: Components, metric: str) -> Drawing:
     """Draw a row per wording and a column per ranker."""
     grid, means = result.grid, result.rows("means", metric=metric)
     values = np.full((len(grid.wordings), len(grid.rankers)), np.nan)
-    values[tuple(zip(*(grid.places[row.wording, row.ranker] for row in means), strict=True))] = [row.value for row in means]
+    values[tuple(zip(*(grid.places[row.wording, row.ranker] for row in means), strict=True))] = [
+        row.value for row in means
+    ]
     full = page_width()
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     narrow = full <= COLUMN_WIDTH
     rows, columns = (
-        [shortened(name, _SHORT if narrow else _NAME) for name in names] for names in (grid.wordings, grid.rankers)
+        [shortened(name, _SHORT if narrow else _NAME) for name in names]
+        for names in (grid.wordings, grid.rankers)
     )
     width = full if narrow else min(full, 1.6 + _WIDEST * len(columns))
     digits = 2 if narrow and len(columns) > _FEW else 3
     slanted = len(columns) > (3 if narrow else 6)
-    left, top, below = 0.1 + room(rows), letters(_TITLE), letters(0.2) + (room(columns) / 2 if slanted else 0)
+    left, top, below = (
+        0.1 + room(rows),
+        letters(_TITLE),
+        letters(0.2) + (room(columns) / 2 if slanted else 0),
+    )
     drawing = Drawing(width, top + _ROW * len(rows) + below)
     panel = drawing.panel(
         left, below, width - left - _EDGE, _ROW * len(rows), (-0.5, len(columns) - 0.5), (len(rows) - 0.5, -0.5),
@@ -260,7 +311,9 @@ def _heatmap(result: Components, metric: str) -> Drawing:
         missing = bool(np.isnan(value))
         shade = 0.5 if missing or high == low else float((value - low) / (high - low))
         colour = "none" if missing else mixed(_RAMP, shade)
-        panel.box(column - 0.485, row + 0.48, column + 0.485, row - 0.48, colour, edge=INK, edge_width=0.3)
+        panel.box(
+            column - 0.485, row + 0.48, column + 0.485, row - 0.48, colour, edge=INK, edge_width=0.3
+        )
         letter = INK if missing else "#ffffff" if shade > 0.6 else "#000000"
         panel.write(column, row, "–" if missing else f"{value:.{digits}f}", colour=letter)
     return drawing

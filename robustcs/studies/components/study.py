@@ -55,12 +55,18 @@ def ask(workspace: Workspace) -> Components:
         for one, other in combinations(names, 2) if frames[one].equals(frames[other])
     ]  # fmt: skip
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
-    scores: dict[tuple[str, str], pd.DataFrame] = {cell: frames[name] for name, cell in names.items()}
-    texts = _texts(workspace, dict.fromkeys(wording for wording, _ in cells), next(iter(scored.values())).turns)
+    scores: dict[tuple[str, str], pd.DataFrame] = {
+        cell: frames[name] for name, cell in names.items()
+    }
+    texts = _texts(
+        workspace, dict.fromkeys(wording for wording, _ in cells), next(iter(scored.values())).turns
+    )
     return components(scores, evaluated, thresholds, texts, workspace.project.seed)
 
 
-def _texts(workspace: Workspace, wordings: Iterable[str], turns: Sequence[str]) -> dict[str, dict[str, str]]:
+def _texts(
+    workspace: Workspace, wordings: Iterable[str], turns: Sequence[str]
+) -> dict[str, dict[str, str]]:
     """Return the texts of wordings with the name of a formulation or set of texts, or with a word for Original or Human."""
     project = workspace.project
     known = workspace.texts_of(turns)
@@ -95,9 +101,22 @@ def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     opening = overview(result)
     shown = {block.slug for block in opening}
-    rest = tuple(block for block in shown_blocks(result, show(result), ()) if getattr(block, "slug", "") not in shown)
+    rest = tuple(
+        block
+        for block in shown_blocks(result, show(result), ())
+        if getattr(block, "slug", "") not in shown
+    )
     family = result.families.get(cut_of(result)[0])
-    return Answer(result, rest, components_findings(result), _READING, to_read(result), verdicts(result), opening, family)
+    return Answer(
+        result,
+        rest,
+        components_findings(result),
+        _READING,
+        to_read(result),
+        verdicts(result),
+        opening,
+        family,
+    )
 
 
 _TABLES = ("blame", "means", "factors", "effects", "swaps", "choice", "missing")

@@ -13,7 +13,19 @@ import numpy as np
 
 from robustcs.evaluation.thresholds import TOLERANCE
 from robustcs.lazy import pd
-from robustcs.result import Content, Evaluated, Result, TableSpec, count, flag, number, p_value, score, table, text
+from robustcs.result import (
+    Content,
+    Evaluated,
+    Result,
+    TableSpec,
+    count,
+    flag,
+    number,
+    p_value,
+    score,
+    table,
+    text,
+)
 from robustcs.similarity.differences import text_difference
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
@@ -139,16 +151,22 @@ class Correlate(Result):
     @property
     def chosen(self) -> tuple[list[str], list[str]]:
         """The names of all x and of all y, in the given order."""
-        return list(dict.fromkeys(self.correlations["x"])), list(dict.fromkeys(self.correlations["y"]))
+        return list(dict.fromkeys(self.correlations["x"])), list(
+            dict.fromkeys(self.correlations["y"])
+        )
 
 
-def correlate_similarity(pairs: Sequence[QuestionPairs], evaluated: Evaluated, encoders: Sequence[Encoder] = ()) -> Correlate:
+def correlate_similarity(
+    pairs: Sequence[QuestionPairs], evaluated: Evaluated, encoders: Sequence[Encoder] = ()
+) -> Correlate:
     """Correlate every x with every y for every rewriter, over all turns, judged turns, and turns on which Human is correct.
 
     The first x and y define the outliers. The policy of ``evaluated`` names the sampling unit.
     """
     parts: dict[str, list[pd.DataFrame]] = {}
-    all_turns = list(dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index.tolist()))
+    all_turns = list(
+        dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index.tolist())
+    )
     for pair in pairs:
         units = units_of(pair.similarity.index.tolist(), evaluated.grouping)
         length = np.array([float(len(words(text))) for text in pair.human])
@@ -172,28 +190,50 @@ def correlate_similarity(pairs: Sequence[QuestionPairs], evaluated: Evaluated, e
     frames = {name: pd.concat(some, ignore_index=True) for name, some in parts.items()}
     names = [field.name for field in Correlate.pairs.fields]
     asked = [name for name in frames["pairs"] if name not in names]
-    content: dict[str, Content] = {name: getattr(Correlate, name).frame(frames[name]) for name in frames if name != "pairs"}
+    content: dict[str, Content] = {
+        name: getattr(Correlate, name).frame(frames[name]) for name in frames if name != "pairs"
+    }
     content["pairs"] = frames["pairs"][[*names[:2], *asked, *names[2:]]]
-    content["encoders"] = [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders]
+    content["encoders"] = [
+        (encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders
+    ]
     apart = {pair.rewriter: pair.apart for pair in pairs}
-    return Correlate(units_of(all_turns, evaluated.grouping).stated(evaluated), pairs[0].rule, apart, content=content)
+    return Correlate(
+        units_of(all_turns, evaluated.grouping).stated(evaluated),
+        pairs[0].rule,
+        apart,
+        content=content,
+    )
 
 
-def _correlations(pair: QuestionPairs, length: np.ndarray, units: Units) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _correlations(
+    pair: QuestionPairs, length: np.ndarray, units: Units
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Correlate every x with every y in every subset: by all methods, and with :data:`GIVEN` held constant."""
     subsets = {"all": np.ones(len(pair.similarity), dtype=bool)}
     if pair.judged is not None and pair.correct is not None:
         subsets |= {"judged": pair.judged, "correct": pair.correct}
-    given = {name: values for name, values in zip(GIVEN, (pair.depth, length), strict=True) if not np.isnan(values).any()}
-    xs, ys = ({name: frame[name].to_numpy() for name in frame} for frame in (pair.similarity, pair.answers))
+    given = {
+        name: values
+        for name, values in zip(GIVEN, (pair.depth, length), strict=True)
+        if not np.isnan(values).any()
+    }
+    xs, ys = (
+        {name: frame[name].to_numpy() for name in frame}
+        for frame in (pair.similarity, pair.answers)
+    )
     rows, partial = _correlated(xs, ys, subsets, given, units)
-    return _corrected(pd.DataFrame(rows), "subset", "method"), _corrected(pd.DataFrame(partial), "subset")
+    return _corrected(pd.DataFrame(rows), "subset", "method"), _corrected(
+        pd.DataFrame(partial), "subset"
+    )
 
 
 _Arrays = Mapping[str, np.ndarray]
 
 
-def _correlated(xs: _Arrays, ys: _Arrays, subsets: _Arrays, given: _Arrays, units: Units) -> list[list[dict[str, object]]]:
+def _correlated(
+    xs: _Arrays, ys: _Arrays, subsets: _Arrays, given: _Arrays, units: Units
+) -> list[list[dict[str, object]]]:
     """Return the rows of ``correlations`` and of ``partial``, without adjusted p-values."""
     rows, partial = [], []
     for (y, answers), (x, similarity) in product(ys.items(), xs.items()):
@@ -201,14 +241,24 @@ def _correlated(xs: _Arrays, ys: _Arrays, subsets: _Arrays, given: _Arrays, unit
             known = chosen & ~np.isnan(answers)
             own, both = units.take(known), (similarity[known], answers[known])
             head: dict[str, object] = {"x": x, "y": y, "subset": subset, "turns": int(known.sum())}
-            rows += [head | {"method": method} | _cells(unit_correlation(*both, own, method)) for method in METHODS]
+            rows += [
+                head | {"method": method} | _cells(unit_correlation(*both, own, method))
+                for method in METHODS
+            ]
             constant = np.column_stack([values[known] for values in given.values()])
-            partial.append(head | {"given": ", ".join(given)} | _cells(unit_partial_correlation(*both, constant, own)))
+            partial.append(
+                head
+                | {"given": ", ".join(given)}
+                | _cells(unit_partial_correlation(*both, constant, own))
+            )
     return [rows, partial]
 
 
 def _cells(found: Tested) -> dict[str, object]:
-    return {name: one for name, (one,) in columns_of([found], "value", p="p", units="units", note="note").items()}
+    return {
+        name: one
+        for name, (one,) in columns_of([found], "value", p="p", units="units", note="note").items()
+    }
 
 
 def _corrected(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
@@ -225,7 +275,9 @@ def _pairs(pair: QuestionPairs, length: np.ndarray, detail: pd.DataFrame) -> pd.
     # whether Human is correct is known for judged turns only
     frame["correct"] = unknown if pair.correct is None else pd.array(pair.correct, dtype="boolean")
     frame["correct"] = frame["correct"].where(frame["judged"].fillna(False), pd.NA)
-    return frame.assign(depth=pair.depth, length=length).join(detail).rename_axis("turn").reset_index()
+    return (
+        frame.assign(depth=pair.depth, length=length).join(detail).rename_axis("turn").reset_index()
+    )
 
 
 def _outliers(pair: QuestionPairs, detail: pd.DataFrame) -> pd.DataFrame:
@@ -236,5 +288,7 @@ def _outliers(pair: QuestionPairs, detail: pd.DataFrame) -> pd.DataFrame:
         (similarity < UNLIKE - TOLERANCE) & (answers > SAME_ANSWERS + TOLERANCE),
     )
     every = detail.assign(x=x, y=y, similarity=similarity, answers=answers)
-    parts = [every[there].assign(corner=corner) for corner, there in zip(CORNERS, inside, strict=True)]
+    parts = [
+        every[there].assign(corner=corner) for corner, there in zip(CORNERS, inside, strict=True)
+    ]
     return pd.concat(parts).rename_axis("turn").reset_index()

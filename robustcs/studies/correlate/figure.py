@@ -90,7 +90,9 @@ def scatter_panels(scatters: Sequence[Scatter]) -> Drawing:
     drawing, grid = panel_grid(len(scatters), _LEFT, side, below=_LEGEND, narrow=2)
     x, y = (
         _padded(min(low), max(high))
-        for low, high in (zip(*(_limits(getattr(one, axis)) for one in scatters), strict=True) for axis in "xy")
+        for low, high in (
+            zip(*(_limits(getattr(one, axis)) for one in scatters), strict=True) for axis in "xy"
+        )
     )
     for (panel, leftmost), scatter in zip(grid, scatters, strict=True):
         panel.x, panel.y, panel.x_ticks = x, y, round_ticks(*x, 4)
@@ -116,7 +118,10 @@ def _corners(panel: Panel, scatter: Scatter) -> None:
     """Draw the corners, the diagonal, the points, and the outliers on top."""
     places = list(zip(scatter.x.tolist(), scatter.y.tolist(), strict=True))
     for corner, (colour, _) in zip(scatter.corners, CORNER_LOOKS, strict=True):
-        (left, right), (bottom, top) = np.clip(corner.box[:2], *panel.x), np.clip(corner.box[2:], *panel.y)
+        (left, right), (bottom, top) = (
+            np.clip(corner.box[:2], *panel.x),
+            np.clip(corner.box[2:], *panel.y),
+        )
         panel.box(left, bottom, right, top, colour, alpha=0.1)
     ends = [max(panel.x[0], panel.y[0]), min(panel.x[1], panel.y[1])]
     panel.line(ends, ends, INK, 0.6, dashes=DASHED, alpha=0.5)
@@ -133,7 +138,12 @@ def _corners(panel: Panel, scatter: Scatter) -> None:
         panel.dots(x, y, colour, 3.7, dot, edge="white", edge_width=0.3, anchors=turns)
 
 
-def _marginals(above: Panel, right: Panel, scatter: Scatter, limits: tuple[tuple[float, float], tuple[float, float]]) -> None:
+def _marginals(
+    above: Panel,
+    right: Panel,
+    scatter: Scatter,
+    limits: tuple[tuple[float, float], tuple[float, float]],
+) -> None:
     for axis, values, edge in (("x", scatter.x, limits[0]), ("y", scatter.y, limits[1])):
         counts, ends = np.histogram(values, np.linspace(*edge, 21))
         most = max(1, int(counts.max(initial=0))) * 1.05

@@ -5,7 +5,12 @@ from __future__ import annotations
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import number, number_interval, with_interval
 from robustcs.studies.correlate.analysis import Correlate
-from robustcs.studies.correlate.show import answers_label, corner_counts, first_rows, similarity_label
+from robustcs.studies.correlate.show import (
+    answers_label,
+    corner_counts,
+    first_rows,
+    similarity_label,
+)
 from robustcs.wording import counted, system_name
 
 
@@ -54,4 +59,6 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
     said = f"{what} (Pearson's r): {', '.join(by_rewriter)}."
     if len(rows) == 1:
         said += f" {corner_counts(result, rows['rewriter'].iloc[0])}."
-    return (f"{said} A correlation over turns does not show that the rewriter with the more similar questions is better.",)
+    return (
+        f"{said} A correlation over turns does not show that the rewriter with the more similar questions is better.",
+    )

@@ -16,7 +16,13 @@ from robustcs.evaluation.measure import Measure, grade_notes
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import parse_threshold, reachable_thresholds
-from robustcs.evaluation.turns import answered_by_run, count_turns, expected_of, lacks_note, union_of_turns
+from robustcs.evaluation.turns import (
+    answered_by_run,
+    count_turns,
+    expected_of,
+    lacks_note,
+    union_of_turns,
+)
 from robustcs.inputs.answers import read_predicted_answers
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.readings import rows_of
@@ -73,10 +79,19 @@ def read_question_pairs(
     pairs = reader.pairs(answers)
     missing = set().union(*reader.missing.values())
     reader.notes += told_once(reader.left_out)
-    reader.notes += [lacks_note(name, sorted(turns, key=turn_sort_key)) for name, turns in reader.missing.items()]
+    reader.notes += [
+        lacks_note(name, sorted(turns, key=turn_sort_key)) for name, turns in reader.missing.items()
+    ]
     turns = len(set().union(*(pair.answers.index for pair in pairs)))
     conversations, notes = reader.conversations, tuple(dict.fromkeys(reader.notes))
-    evaluated = Evaluated(workspace.project.policy, reader.basis, turns, len(missing), notes, conversations=conversations)
+    evaluated = Evaluated(
+        workspace.project.policy,
+        reader.basis,
+        turns,
+        len(missing),
+        notes,
+        conversations=conversations,
+    )
     return pairs, evaluated
 
 
@@ -101,13 +116,19 @@ class _Reader:
     @cached_property
     def conversations(self) -> Conversations:
         """The conversations of the turns with texts."""
-        return conversations_of(self.workspace, dict.fromkeys(turn for own in self.workspace.texts.values() for turn in own))
+        return conversations_of(
+            self.workspace,
+            dict.fromkeys(turn for own in self.workspace.texts.values() for turn in own),
+        )
 
     # ------------------------------------------------------------ inputs about answers
 
     def _choose_basis(self, wanted: Sequence[AnswerMeasure]) -> Basis:
         """Return where scores come from, depending on the measures, the y, and the inputs of Human and the rewriters."""
-        measures = [*self.workspace.averaged(self.project.metrics), *(one.measure for one in wanted if one.measure)]
+        measures = [
+            *self.workspace.averaged(self.project.metrics),
+            *(one.measure for one in wanted if one.measure),
+        ]
         asked = scoring.of_answers(measures)
         with_answers = all(part.answers for part in self.parts)
         only_answers = bool(wanted) and all(one.kind == "answer_jaccard" for one in wanted)
@@ -124,7 +145,9 @@ class _Reader:
     def runs(self) -> dict[str, tuple[Ranking, GradeMatrix | None]]:
         """Name of a formulation → its ranking and, with qrels, its grades."""
         if not self.with_runs:
-            raise UsageError("no-runs", "Human or a rewriter has no run", "give the runs with --human and --qr")
+            raise UsageError(
+                "no-runs", "Human or a rewriter has no run", "give the runs with --human and --qr"
+            )
         qrels = self.workspace.qrels if self.project.qrels else None
 
         files = [(part.name, part.run) for part in self.parts if part.run]
@@ -132,7 +155,13 @@ class _Reader:
         for ranking, _ in built:
             self.notes += ranking.notes
         if qrels is None:  # else the turns are compared with the qrels
-            union_of_turns([(path, ranking.turns) for (_, path), (ranking, _) in zip(files, built, strict=True)], "the runs")
+            union_of_turns(
+                [
+                    (path, ranking.turns)
+                    for (_, path), (ranking, _) in zip(files, built, strict=True)
+                ],
+                "the runs",
+            )
         return {part.name: one for part, one in zip(self.parts, built, strict=True)}
 
     @cached_property
@@ -151,9 +180,15 @@ class _Reader:
         answers = {}
         for part in self.parts:
             if part.answers is None:
-                raise UsageError("no-answers", f"no predicted answers of {part.name}", f"give --answers {part.role}=FILE")
+                raise UsageError(
+                    "no-answers",
+                    f"no predicted answers of {part.name}",
+                    f"give --answers {part.role}=FILE",
+                )
             answers[part.name] = read_predicted_answers(part.answers)
-            self.workspace.remember(f"{part.name} answers", part.answers, rows_of(answers[part.name]))
+            self.workspace.remember(
+                f"{part.name} answers", part.answers, rows_of(answers[part.name])
+            )
         return answers
 
     def scores(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame] | None:
@@ -176,26 +211,52 @@ class _Reader:
         self.notes += notes
         for name, lacking in turns.missing.items():
             self.missing.setdefault(name, set()).update(lacking)
-        return {part.name: one.take(turns.counted).frame() for part, one in zip(self.parts, frames, strict=True)}
+        return {
+            part.name: one.take(turns.counted).frame()
+            for part, one in zip(self.parts, frames, strict=True)
+        }
 
     def _run_scores(self, measures: Sequence[Measure]) -> Scored:
         qrels = self.workspace.qrels
-        matrices = [(part, matrix) for part in self.parts if (matrix := self.runs[part.name][1]) is not None]
-        answered = [answered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run]
+        matrices = [
+            (part, matrix) for part in self.parts if (matrix := self.runs[part.name][1]) is not None
+        ]
+        answered = [
+            answered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run
+        ]
         frames = [evaluate(matrix, measures, self.project.policy) for _, matrix in matrices]
-        notes = [*qrels.notes, *grade_notes(measures, qrels.grades, self.project.policy.relevance_level)]
+        notes = [
+            *qrels.notes,
+            *grade_notes(measures, qrels.grades, self.project.policy.relevance_level),
+        ]
         return frames, expected_of(qrels, self.project.policy.documents), answered, notes
 
     def _wanted(self, defaults: Sequence[Measure], measures: Sequence[Measure]) -> list[Measure]:
-        return list(dict.fromkeys([*self.workspace.averaged(self.project.metrics or defaults), *measures]))
+        return list(
+            dict.fromkeys([*self.workspace.averaged(self.project.metrics or defaults), *measures])
+        )
 
     def _answer_scores(self, measures: Sequence[Measure]) -> Scored:
-        files = [ScoredFile(part.name, f"{part.name} answers", part.answers, "answers") for part in self.parts if part.answers]
-        return scoring.scored_answers(self.workspace, files, [self.predicted[file.name] for file in files], measures)
+        files = [
+            ScoredFile(part.name, f"{part.name} answers", part.answers, "answers")
+            for part in self.parts
+            if part.answers
+        ]
+        return scoring.scored_answers(
+            self.workspace, files, [self.predicted[file.name] for file in files], measures
+        )
 
     def _score_files(self, measures: Sequence[Measure]) -> Scored:
-        files = [ScoredFile(part.name, f"{part.name} scores", part.scores, "scores") for part in self.parts if part.scores]
-        asked = self._wanted(scoring.DEFAULT_MEASURES, measures) if self.project.metrics or measures else []
+        files = [
+            ScoredFile(part.name, f"{part.name} scores", part.scores, "scores")
+            for part in self.parts
+            if part.scores
+        ]
+        asked = (
+            self._wanted(scoring.DEFAULT_MEASURES, measures)
+            if self.project.metrics or measures
+            else []
+        )
         return scoring.join_scores(files, scoring.score_files(self.workspace, files, asked))
 
     # ------------------------------------------------------------ the pairs
@@ -204,7 +265,8 @@ class _Reader:
         """Return one pair per rewriter that has turns to compare."""
         columns = [] if self.given is None else [str(column) for column in self.given.columns]
         wanted = [
-            AnswerMeasure(name, "given") if name in columns else parse_answer_measure(name) for name in answers or columns
+            AnswerMeasure(name, "given") if name in columns else parse_answer_measure(name)
+            for name in answers or columns
         ]
         self.basis = self._choose_basis(wanted)
         scores = self.scores([one.measure for one in wanted if one.measure])
@@ -216,10 +278,16 @@ class _Reader:
                 wanted.append(parse_answer_measure("".join(self._rule(scores))))
         if not wanted:
             waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
-            advice = f"{waiting.advice}, or give --scores answers=FILE or predicted answers (--answers)"
-            raise UsageError("no-answers", f"there are no answers to compare, and {waiting.found}", advice)
+            advice = (
+                f"{waiting.advice}, or give --scores answers=FILE or predicted answers (--answers)"
+            )
+            raise UsageError(
+                "no-answers", f"there are no answers to compare, and {waiting.found}", advice
+            )
         if scores is None and any(one.measure for one in wanted):
-            advice = "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold"
+            advice = (
+                "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold"
+            )
             raise UsageError("no-scores", "there is no input to score answers", advice)
         wanted = self._within_depth(wanted)
         alone: list[str] = []
@@ -237,11 +305,18 @@ class _Reader:
         return pairs
 
     def _pair(
-        self, part: Formulation, wanted: Sequence[AnswerMeasure], scores: dict[str, pd.DataFrame] | None
+        self,
+        part: Formulation,
+        wanted: Sequence[AnswerMeasure],
+        scores: dict[str, pd.DataFrame] | None,
     ) -> QuestionPairs | str:
         """Return the pair of a rewriter; if it has no turn to compare, the reason."""
         values = dict(self._values(one, part, scores) for one in wanted)
-        known = set().union(*(series.index for series in values.values())) if scores is None else scores[self.human.name].index
+        known = (
+            set().union(*(series.index for series in values.values()))
+            if scores is None
+            else scores[self.human.name].index
+        )
         texts = self.workspace.texts_of(sorted(known, key=turn_sort_key), self.basis)
         ours, theirs = texts[part.name], texts[self.human.name]
         apart: tuple[str, ...] = ()
@@ -249,11 +324,17 @@ class _Reader:
         if self.basis == "runs" and not any(one.kind == "given" for one in wanted):
             pair = self._paired[part.name]
             ranked = zip(pair.turns, equal_rankings(pair), pair.lengths[:, 0] > 0, strict=True)
-            found = fit(ours, theirs, {turn: bool(same) for turn, same, answered in ranked if answered})
+            found = fit(
+                ours, theirs, {turn: bool(same) for turn, same, answered in ranked if answered}
+            )
             apart, equal = found.equal_apart, len(found.equal)
             self.notes += found.doubts(part.name, "Human")
         turns = sorted((ours.keys() & theirs.keys()).difference(apart), key=turn_sort_key)
-        frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
+        frame = pd.DataFrame(
+            {name: series.reindex(turns) for name, series in values.items()},
+            index=turns,
+            dtype=float,
+        )
         unknown = frame.index[frame.isna().all(axis=1)]
         if len(unknown) == len(turns):
             why = {"same text but different rankings": apart, "no answers to compare": turns}
@@ -261,7 +342,9 @@ class _Reader:
             return ", ".join(told) or "no turn has texts of both"
         self._exclude(part, apart, "same text as Human but a different ranking")
         values_of = set().union(*(series.dropna().index for series in values.values()))
-        self._exclude(part, values_of.difference(turns, apart), f"no text of it or of {self.human.name}")
+        self._exclude(
+            part, values_of.difference(turns, apart), f"no text of it or of {self.human.name}"
+        )
         self._exclude(part, unknown, "no answers to compare")
         frame = frame.drop(index=unknown)
         turns = frame.index.tolist()
@@ -270,7 +353,9 @@ class _Reader:
             human = scores[self.human.name]
             judged = np.isin(turns, human.index.tolist())
             measure, threshold = self._rule(scores)
-            correct = judged & parse_threshold(threshold).holds(human[measure].reindex(turns).fillna(-1.0))
+            correct = judged & parse_threshold(threshold).holds(
+                human[measure].reindex(turns).fillna(-1.0)
+            )
             rule = f"{measure}{threshold}"
         depths = [self.conversations.depth(turn) for turn in turns]
         return QuestionPairs(
@@ -290,7 +375,13 @@ class _Reader:
     def _exclude(self, part: Formulation, turns: Iterable[str], why: str) -> None:
         """Note that these turns of a rewriter are excluded."""
         if some := sorted(turns, key=turn_sort_key):
-            self.left_out.append((f"{counted(len(some), 'turn')} of ", part.name, f" excluded: {why} ({some_of(some)})"))
+            self.left_out.append(
+                (
+                    f"{counted(len(some), 'turn')} of ",
+                    part.name,
+                    f" excluded: {why} ({some_of(some)})",
+                )
+            )
 
     def _rule(self, scores: dict[str, pd.DataFrame]) -> Cut:
         """Return the measure and threshold that make an answer correct, as in every headline."""
@@ -306,8 +397,13 @@ class _Reader:
         depth = min(ranking_depth(ranking) for ranking, _ in self.runs.values())
         for one in wanted:
             if one.depth > depth:
-                self.notes.append(f"the shortest run ends at rank {depth}: {one.kind} covers the top {depth}")
-        return [replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one for one in wanted]
+                self.notes.append(
+                    f"the shortest run ends at rank {depth}: {one.kind} covers the top {depth}"
+                )
+        return [
+            replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one
+            for one in wanted
+        ]
 
     @cached_property
     def _paired(self) -> dict[str, RankingPair]:
@@ -315,7 +411,9 @@ class _Reader:
         human = self.runs[self.human.name][0]
         return {part.name: pair_rankings(self.runs[part.name][0], human) for part in self.rewriters}
 
-    def _values(self, one: AnswerMeasure, part: Formulation, scores: dict[str, pd.DataFrame] | None) -> tuple[str, pd.Series]:
+    def _values(
+        self, one: AnswerMeasure, part: Formulation, scores: dict[str, pd.DataFrame] | None
+    ) -> tuple[str, pd.Series]:
         """Return the name of one y and its values by turn."""
         if one.kind == "given":
             assert self.given is not None
@@ -329,7 +427,9 @@ class _Reader:
         if one.kind == "answer_jaccard":
             first, second = self.predicted[part.name], self.predicted[self.human.name]
             both = first.keys() & second.keys()
-            return one.name, pd.Series({turn: answer_jaccard(first[turn], second[turn]) for turn in both}, dtype=float)
+            return one.name, pd.Series(
+                {turn: answer_jaccard(first[turn], second[turn]) for turn in both}, dtype=float
+            )
         pair = self._paired[part.name]
         if one.kind == "rbo":
             values = rbo(pair, one.persistence)
@@ -344,4 +444,6 @@ class _Reader:
             series, unanswered = series.drop(free), unanswered.difference(free)
         if len(unanswered):
             self.missing.setdefault(part.name, set()).update(unanswered)
-        return one.name, series.drop(unanswered) if self.project.policy.missing != "zero" else series
+        return one.name, series.drop(
+            unanswered
+        ) if self.project.policy.missing != "zero" else series

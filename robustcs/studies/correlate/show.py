@@ -15,7 +15,15 @@ from robustcs.errors import UsageError
 from robustcs.lazy import pd
 from robustcs.result import Field, text
 from robustcs.similarity.rankings import parse_answer_measure
-from robustcs.studies.correlate.analysis import ALIKE, CORNERS, DIFFERENT_ANSWERS, SAME_ANSWERS, SUBSETS, UNLIKE, Correlate
+from robustcs.studies.correlate.analysis import (
+    ALIKE,
+    CORNERS,
+    DIFFERENT_ANSWERS,
+    SAME_ANSWERS,
+    SUBSETS,
+    UNLIKE,
+    Correlate,
+)
 from robustcs.wording import FORMULATION_NAMES, counted, system_name
 
 if TYPE_CHECKING:
@@ -23,7 +31,12 @@ if TYPE_CHECKING:
 
 #: Number of outliers shown per corner; JSON and CSV contain all.
 SHOWN = 20
-METHOD_NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall", "partial": "partial"}
+METHOD_NAMES = {
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "kendall": "Kendall",
+    "partial": "partial",
+}
 _PARTS = {"precision": "precision", "recall": "recall", "f": "F"}
 
 
@@ -47,7 +60,11 @@ def _one(result: Correlate, rewriter: str, slug: str) -> list[Block]:
     blocks: list[Block] = []
     for y in result.chosen[1]:
         blocks += [_by_subset(result, rewriter, y, slug), _by_method(result, rewriter, y, slug)]
-    return [*blocks, _figure(result, [rewriter], slug), *(_outliers(result, rewriter, corner, slug) for corner in CORNERS)]
+    return [
+        *blocks,
+        _figure(result, [rewriter], slug),
+        *(_outliers(result, rewriter, corner, slug) for corner in CORNERS),
+    ]
 
 
 def similarity_label(name: str) -> str:
@@ -66,9 +83,17 @@ def answers_label(name: str) -> str:
         return name  # a column of the user's own file
     if one.measure is not None:
         label = one.measure.label
-        return f"{label}, QR − Human" if one.threshold is None else f"QR correct ({label} {one.threshold.label})"
+        return (
+            f"{label}, QR − Human"
+            if one.threshold is None
+            else f"QR correct ({label} {one.threshold.label})"
+        )
     if one.kind == "rbo":
-        return f"rank-biased overlap (p = {one.persistence:g})" if "_" in name else "rank-biased overlap"
+        return (
+            f"rank-biased overlap (p = {one.persistence:g})"
+            if "_" in name
+            else "rank-biased overlap"
+        )
     kind = "overlap" if one.kind == "overlap" else "Jaccard similarity"
     return f"{kind} of the top {one.depth}" if one.depth else f"{kind} of the answers"
 
@@ -105,20 +130,40 @@ def first_rows(result: Correlate) -> pd.DataFrame:
     """Return Pearson's r of the first x and y over all turns, one row per rewriter."""
     x, y = (names[0] for names in result.chosen)
     rows = result.correlations
-    return rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
+    return rows[
+        (rows["x"] == x)
+        & (rows["y"] == y)
+        & (rows["subset"] == "all")
+        & (rows["method"] == "pearson")
+    ]
 
 
 #: Subset → the head of its column.
 _SUBSETS = {"all": "all", "judged": "judged", "correct": "Human ✓"}
 
 
-def _pearson(result: Correlate, rows: pd.DataFrame, index: Sequence[Field], caption: str, note: str, slug: str) -> Table:
+def _pearson(
+    result: Correlate,
+    rows: pd.DataFrame,
+    index: Sequence[Field],
+    caption: str,
+    note: str,
+    slug: str,
+) -> Table:
     """Return a table of Pearson's r with a column per subset; ``rows`` have the columns ``index``.
 
     The subset "all" is not shown if it would repeat the judged turns.
     """
-    turns = {name: rows[rows["subset"] == name]["turns"] for name in SUBSETS if name in set(rows["subset"])}
-    shown = [name for name in turns if name != "all" or "judged" not in turns or turns["all"].max() > turns["judged"].max()]
+    turns = {
+        name: rows[rows["subset"] == name]["turns"]
+        for name in SUBSETS
+        if name in set(rows["subset"])
+    }
+    shown = [
+        name
+        for name in turns
+        if name != "all" or "judged" not in turns or turns["all"].max() > turns["judged"].max()
+    ]
     heads = {}
     for name in shown:
         numbers = dict.fromkeys((turns[name].min(), turns[name].max()))
@@ -128,7 +173,10 @@ def _pearson(result: Correlate, rows: pd.DataFrame, index: Sequence[Field], capt
     if result.rule and "correct" in shown:
         note += f" Human ✓: turns on which Human is correct {answers_label(result.rule).removeprefix('QR correct ')}."
     names = [field.name for field in index]
-    labels = [", ".join((*own, _SUBSETS[row.subset])) for own, row in zip(told[names].values, told.itertuples(), strict=True)]
+    labels = [
+        ", ".join((*own, _SUBSETS[row.subset]))
+        for own, row in zip(told[names].values, told.itertuples(), strict=True)
+    ]
     return wide_table(
         result, "correlations", caption, index, "subset", ["value"], note + noted(zip(labels, told["note"], strict=True)),
         rows=told, heads=heads, group="r (95% CI)", by=names[0], slug=slug,
@@ -141,7 +189,9 @@ def _by_subset(result: Correlate, rewriter: str, y: str, slug: str) -> Table:
     rows = rows[(rows["y"] == y) & (rows["method"] == "pearson")]
     rows = rows.assign(x=rows["x"].map(similarity_label))
     caption = f"Question similarity against {answers_label(y)}"
-    return _pearson(result, rows, [text("x", header="Questions")], caption, "", f"pearson-{y}{slug}")
+    return _pearson(
+        result, rows, [text("x", header="Questions")], caption, "", f"pearson-{y}{slug}"
+    )
 
 
 def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
@@ -149,8 +199,13 @@ def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
     x, ys = result.chosen[0][0], result.chosen[1]
     rows = result.correlations
     rows = rows[(rows["x"] == x) & (rows["method"] == "pearson")]
-    rows = rows.assign(place=rows["y"].map(ys.index), y=rows["y"].map(answers_label)).sort_values("place", kind="stable")
-    counts = "; ".join(f"{system_name(name)} {' and '.join(map(str, _corners(result, name)))}" for name in rewriters)
+    rows = rows.assign(place=rows["y"].map(ys.index), y=rows["y"].map(answers_label)).sort_values(
+        "place", kind="stable"
+    )
+    counts = "; ".join(
+        f"{system_name(name)} {' and '.join(map(str, _corners(result, name)))}"
+        for name in rewriters
+    )
     outliers = f"Number of outliers per rewriter ({', and '.join(corner_labels(ys[0]))}): {counts}."
     index = [text("y", header="Answers"), text("rewriter", header="Rewriter")]
     table = _pearson(
@@ -168,7 +223,9 @@ def _jackknife(result: Correlate) -> str:
 
 def _by_method(result: Correlate, rewriter: str, y: str, slug: str) -> Table:
     """Return the table of every x by all methods over all turns, with p-values, and the partial correlation."""
-    rows = pd.concat([result.correlations, result.partial.assign(method="partial")], ignore_index=True)
+    rows = pd.concat(
+        [result.correlations, result.partial.assign(method="partial")], ignore_index=True
+    )
     rows = rows[(rows["rewriter"] == rewriter) & (rows["y"] == y) & (rows["subset"] == "all")]
     rows = rows.assign(x=rows["x"].map(similarity_label), method=rows["method"].map(METHOD_NAMES))
     given = {"depth": "turn depth", "length": "question length"}
@@ -208,9 +265,13 @@ def _outliers(result: Correlate, rewriter: str, corner: str, slug: str) -> Cards
 
 def _encoders(result: Correlate) -> Table:
     frame = result.encoders
-    rows = frame.assign(x=frame["x"].map(similarity_label), fingerprint=frame["fingerprint"].str[:16])
+    rows = frame.assign(
+        x=frame["x"].map(similarity_label), fingerprint=frame["fingerprint"].str[:16]
+    )
     note = "Fingerprint: start of the SHA-256 of the model's files; JSON contains all of it."
-    return result_table(result, "encoders", "Sentence encoders", ["x", "model", "fingerprint"], note, rows=rows)
+    return result_table(
+        result, "encoders", "Sentence encoders", ["x", "model", "fingerprint"], note, rows=rows
+    )
 
 
 def _figure(result: Correlate, rewriters: Sequence[str], slug: str = "") -> Figure:
@@ -224,7 +285,11 @@ def _figure(result: Correlate, rewriters: Sequence[str], slug: str = "") -> Figu
         f"scatter{slug}",
         f"{similarity_label(x)} of QR and Human against {answers_label(y)}. Each point is a turn (larger: several turns). The"
         " dashed line is the diagonal; triangles are outliers"
-        + ("; the margins show both distributions." if len(rows) == 1 else "; one panel per rewriter."),
+        + (
+            "; the margins show both distributions."
+            if len(rows) == 1
+            else "; one panel per rewriter."
+        ),
         f"{'. '.join(said)}.",
         lambda: draw_scatter(result, rewriters),
     )
@@ -232,7 +297,9 @@ def _figure(result: Correlate, rewriters: Sequence[str], slug: str = "") -> Figu
 
 def _corner_titles(result: Correlate) -> dict[str, str]:
     labels = corner_labels(result.chosen[1][0])
-    return {corner: label[0].upper() + label[1:] for corner, label in zip(CORNERS, labels, strict=True)}
+    return {
+        corner: label[0].upper() + label[1:] for corner, label in zip(CORNERS, labels, strict=True)
+    }
 
 
 def draw_scatter(result: Correlate, rewriters: Sequence[str]) -> Drawing:
@@ -241,7 +308,9 @@ def draw_scatter(result: Correlate, rewriters: Sequence[str]) -> Drawing:
 
     rows = [row for row in first_rows(result).itertuples() if row.rewriter in rewriters]
     titles = [f"{system_name(row.rewriter)}: r = {number(row.value, 3)}" for row in rows]
-    scatters = [_scatter(result, row.rewriter, title) for row, title in zip(rows, titles, strict=True)]
+    scatters = [
+        _scatter(result, row.rewriter, title) for row, title in zip(rows, titles, strict=True)
+    ]
     return scatter_figure(scatters[0]) if len(scatters) == 1 else scatter_panels(scatters)
 
 
@@ -253,8 +322,19 @@ def _scatter(result: Correlate, rewriter: str, title: str) -> Scatter:
     outliers = _of(result.outliers, rewriter)
     boxes = ((ALIKE, 1.1, -0.1, DIFFERENT_ANSWERS), (-0.1, UNLIKE, SAME_ANSWERS, 1.1))
     first, second = (
-        ScatterCorner(box, title, np.flatnonzero(pairs["turn"].isin(outliers["turn"][outliers["corner"] == corner])))
+        ScatterCorner(
+            box,
+            title,
+            np.flatnonzero(pairs["turn"].isin(outliers["turn"][outliers["corner"] == corner])),
+        )
         for box, (corner, title) in zip(boxes, _corner_titles(result).items(), strict=True)
     )
     labels = f"questions: {similarity_label(x)}", f"answers: {answers_label(y)}"
-    return Scatter(title, *labels, pairs["turn"].tolist(), pairs[x].to_numpy(), pairs[y].to_numpy(), (first, second))
+    return Scatter(
+        title,
+        *labels,
+        pairs["turn"].tolist(),
+        pairs[x].to_numpy(),
+        pairs[y].to_numpy(),
+        (first, second),
+    )

@@ -69,12 +69,16 @@ def ask(
     given = [name for name, model in models.items() if model]
     similarities = tuple(dict.fromkeys(similarities)) or (*DEFAULT_SIMILARITIES, *given)
     check_similarities(similarities, given)
-    encoders = load_encoders(*(model if name in similarities else None for name, model in models.items()))
+    encoders = load_encoders(
+        *(model if name in similarities else None for name, model in models.items())
+    )
     pairs, evaluated = read_question_pairs(workspace, answers_by, with_original)
     workspace.note_names("formulations")
     filled = []
     for pair in pairs:
-        columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem, workspace.track)
+        columns = question_similarities(
+            pair.qr, pair.human, similarities, encoders, stem, workspace.track
+        )
         filled.append(replace(pair, similarity=pd.DataFrame(columns, index=pair.answers.index)))
     return correlate_similarity(filled, evaluated, encoders)
 
@@ -106,14 +110,21 @@ _READING = (
 
 def _inputs(project: Project) -> Project:
     texts = {part.role for part in project.formulations.values() if part.rewrites}
-    needs({"qr", "human"} <= texts, "no-texts", "no question texts of QR and Human", "give --rewrites qr=FILE and human=FILE")
+    needs(
+        {"qr", "human"} <= texts,
+        "no-texts",
+        "no question texts of QR and Human",
+        "give --rewrites qr=FILE and human=FILE",
+    )
     keys = ("qrels", "gold", "answer_similarity", "thresholds", "policy")
     return of_rankings(project, keys, ("run", "scores", "answers", "rewrites"))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(result, show(result), correlate_findings(result), _READING, verdicts=verdicts(result))
+    return Answer(
+        result, show(result), correlate_findings(result), _READING, verdicts=verdicts(result)
+    )
 
 
 def _given(project: Project) -> bool:

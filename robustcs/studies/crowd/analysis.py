@@ -40,7 +40,10 @@ _SPELLED_OUT = 3
 
 
 def exclude_workers(
-    grades: Sequence[Grade], checks: Sequence[GoldCheck], tolerance: int, conversations: Conversations | None = None
+    grades: Sequence[Grade],
+    checks: Sequence[GoldCheck],
+    tolerance: int,
+    conversations: Conversations | None = None,
 ) -> tuple[list[Grade], Rows, int]:
     """Return the remaining grades, the rows of :data:`Crowd.exclusions`, and the number of checks on items without grades.
 
@@ -51,9 +54,13 @@ def exclude_workers(
     """
     criteria = list(dict.fromkeys(grade.criterion for grade in grades))
     if len(criteria) > 1 and any(not check.criterion for check in checks):
-        found = f"a gold check names no criterion, but the grades have several: {', '.join(criteria)}"
+        found = (
+            f"a gold check names no criterion, but the grades have several: {', '.join(criteria)}"
+        )
         raise UsageError("no-criterion", found, "add a column criterion to the gold checks")
-    expected = {(check.turn, check.item, check.criterion or criteria[0]): check.grade for check in checks}
+    expected = {
+        (check.turn, check.item, check.criterion or criteria[0]): check.grade for check in checks
+    }
     unit_of = (conversations or Conversations.from_ids(grade.turn for grade in grades)).unit
     given: dict[tuple[str, str], list[Grade]] = {}
     for grade in grades:
@@ -61,10 +68,16 @@ def exclude_workers(
     excluded = []
     for (topic, worker), own in given.items():
         checked = [(grade, expected[key]) for grade in own if (key := _item(grade)) in expected]
-        failed = [(grade, wanted) for grade, wanted in checked if abs(grade.grade - wanted) > tolerance]
+        failed = [
+            (grade, wanted) for grade, wanted in checked if abs(grade.grade - wanted) > tolerance
+        ]
         if failed:
-            excluded.append((topic, worker, len(checked), len(failed), len(own), _reason(failed, tolerance)))
-    exclusions = Crowd.exclusions.rows(sorted(excluded, key=lambda row: (turn_sort_key(row[0]), row[1])))
+            excluded.append(
+                (topic, worker, len(checked), len(failed), len(own), _reason(failed, tolerance))
+            )
+    exclusions = Crowd.exclusions.rows(
+        sorted(excluded, key=lambda row: (turn_sort_key(row[0]), row[1]))
+    )
     out = {(row.topic, row.worker) for row in exclusions}
     kept = [grade for grade in grades if (unit_of(grade.turn), grade.worker) not in out]
     return kept, exclusions, len(expected.keys() - set(map(_item, grades)))
@@ -97,8 +110,12 @@ def aggregate(grades: Iterable[Grade]) -> Rows:
     pairs: dict[tuple[str, str, str], list[int]] = {}
     for grade in grades:
         pairs.setdefault((grade.criterion, grade.turn, grade.item), []).append(grade.grade)
-    criteria = {criterion: place for place, criterion in enumerate(dict.fromkeys(key[0] for key in pairs))}
-    ordered = sorted(pairs, key=lambda key: (criteria[key[0]], turn_sort_key(key[1]), turn_sort_key(key[2])))
+    criteria = {
+        criterion: place for place, criterion in enumerate(dict.fromkeys(key[0] for key in pairs))
+    }
+    ordered = sorted(
+        pairs, key=lambda key: (criteria[key[0]], turn_sort_key(key[1]), turn_sort_key(key[2]))
+    )
     return Crowd.grades.rows((*key, len(pairs[key]), *final_grade(pairs[key])) for key in ordered)
 
 
@@ -111,8 +128,12 @@ def qrels_by_criterion(final: Rows) -> dict[str, Qrels]:
     """Return criterion → its judgments."""
     by_criterion: dict[str, list[tuple[str, str, int]]] = {}
     for judged in final:
-        by_criterion.setdefault(judged.criterion, []).append((judged.turn, judged.item, judged.grade))
-    return {criterion: as_qrels(criterion, judgments) for criterion, judgments in by_criterion.items()}
+        by_criterion.setdefault(judged.criterion, []).append(
+            (judged.turn, judged.item, judged.grade)
+        )
+    return {
+        criterion: as_qrels(criterion, judgments) for criterion, judgments in by_criterion.items()
+    }
 
 
 def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list[str]]:
@@ -126,11 +147,17 @@ def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list
     for qrels in criteria.values():
         for turn, item, grade in qrels.rows():
             grades.setdefault((turn, item), []).append(grade)
-    whole = [(turn, item, min(own)) for (turn, item), own in grades.items() if len(own) == len(criteria)]
+    whole = [
+        (turn, item, min(own)) for (turn, item), own in grades.items() if len(own) == len(criteria)
+    ]
     if len(criteria) < 2 or COMBINED in criteria or not whole:
         return dict(criteria), []
     missing = len(grades) - len(whole)
-    notes = [f"{COMBINED}: excludes {counted(missing, 'item')} without a grade for every criterion"] if missing else []
+    notes = (
+        [f"{COMBINED}: excludes {counted(missing, 'item')} without a grade for every criterion"]
+        if missing
+        else []
+    )
     return {**criteria, COMBINED: as_qrels(COMBINED, whole)}, notes
 
 
@@ -151,7 +178,10 @@ def turn_sets(qrels: Qrels, level: int, subset: Collection[str] | None) -> Mappi
 
 #: Criterion → turn set [all, filtered, subset] → judgments.
 Judgments = Mapping[str, Mapping[str, Qrels]]
-_CRITERION, _TURN_SET = text("criterion", header="Criterion"), text("turn_set", "all, filtered or subset", "Turn set")
+_CRITERION, _TURN_SET = (
+    text("criterion", header="Criterion"),
+    text("turn_set", "all, filtered or subset", "Turn set"),
+)
 _LEVELS = ("nominal", "ordinal", "interval")
 
 
@@ -214,7 +244,9 @@ class GradesPart:
     checked: bool
 
 
-def judgments_of(criteria: Mapping[str, Qrels], level: int, subset: Collection[str] | None) -> Judgments:
+def judgments_of(
+    criteria: Mapping[str, Qrels], level: int, subset: Collection[str] | None
+) -> Judgments:
     """Return the judgments of each criterion by turn set."""
     return {criterion: turn_sets(qrels, level, subset) for criterion, qrels in criteria.items()}
 
@@ -231,7 +263,9 @@ def crowd(
 ) -> Crowd:
     """Score the runs on every criterion and turn set, and return the result with all parts."""
     policy = evaluated.policy
-    judged = sorted({turn for sets in judgments.values() for turn in sets["all"].turns}, key=turn_sort_key)
+    judged = sorted(
+        {turn for sets in judgments.values() for turn in sets["all"].turns}, key=turn_sort_key
+    )
     units = units_of(judged, evaluated.grouping)
     place = {turn: row for row, turn in enumerate(judged)}
     sizes: list[tuple[Any, ...]] = []
@@ -240,7 +274,10 @@ def crowd(
         for name, qrels in sets.items():
             key, relevant = (criterion, name), int((qrels.grades >= policy.relevance_level).sum())
             sizes.append((*key, len(qrels.turns), len(qrels), relevant))
-            scores += [(run, *key, *row) for run, *row in _measures(qrels, rankings, measures, policy, place, units)]
+            scores += [
+                (run, *key, *row)
+                for run, *row in _measures(qrels, rankings, measures, policy, place, units)
+            ]
     if scores:
         notes = (*evaluated.notes, *((units.note,) if units.note else ()))
         evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
@@ -270,7 +307,11 @@ def _measures(
     ``place`` and ``units``: row and sampling unit of each turn of all judgments.
     """
     matrices = [grade_matrix(ranking, qrels) for ranking in rankings]
-    lacking = np.any([matrix.missing for matrix in matrices], axis=0) if matrices else np.zeros(0, dtype=bool)
+    lacking = (
+        np.any([matrix.missing for matrix in matrices], axis=0)
+        if matrices
+        else np.zeros(0, dtype=bool)
+    )
     out = {"zero": np.zeros_like(lacking), "drop": lacking}
     for matrix in matrices:
         use = ~out.get(policy.missing, matrix.missing)
@@ -291,14 +332,22 @@ def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> pd.DataFrame
     for stage, grades in (("before", graded.before), ("after", graded.after))[: 1 + graded.checked]:
         scales = scales_of(as_ratings(grades))
         kappa, alpha = agreement_tables(scales, MIN_AGREEMENT, rating_units(scales, unit), seed)
-        alphas = alpha.pivot(index="criterion", columns="level", values="value").add_prefix("alpha_").reset_index()
+        alphas = (
+            alpha.pivot(index="criterion", columns="level", values="value")
+            .add_prefix("alpha_")
+            .reset_index()
+        )
         whole = kappa.rename(columns={"value": "kappa"}).assign(stage=stage)
         parts.append(whole[whole["items"] > 0].merge(alphas, on="criterion"))
     criteria = {grade.criterion: place for place, grade in reversed(list(enumerate(graded.before)))}
-    return pd.concat(parts).sort_values("criterion", key=lambda names: names.map(criteria), kind="stable", ignore_index=True)
+    return pd.concat(parts).sort_values(
+        "criterion", key=lambda names: names.map(criteria), kind="stable", ignore_index=True
+    )
 
 
-def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]) -> list[tuple[Any, ...]]:
+def build_pool(
+    rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]
+) -> list[tuple[Any, ...]]:
     """Return the rows of the table ``pool``: the items in the top ``depth`` of any run, by turn. ``texts``: item → text.
 
     Raises :class:`UsageError` without runs.

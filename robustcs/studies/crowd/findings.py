@@ -35,8 +35,14 @@ def _scores(result: Crowd) -> list[str]:
         label = measure_label(part["metric"].iloc[0])
         runs = [
             f"{with_interval(row, 'value')} for {row['system']}"
-            + (f", which misses {counted(row['turns'] - row['answered'], 'turn')}" if row["answered"] < row["turns"] else "")
+            + (
+                f", which misses {counted(row['turns'] - row['answered'], 'turn')}"
+                if row["answered"] < row["turns"]
+                else ""
+            )
             for _, row in part.iterrows()
         ]
-        sentences.append(f"Judged by {criterion}, the mean {label} over {counted(turns, 'turn')} is {first_of(runs, _NAMED)}.")
+        sentences.append(
+            f"Judged by {criterion}, the mean {label} over {counted(turns, 'turn')} is {first_of(runs, _NAMED)}."
+        )
     return sentences

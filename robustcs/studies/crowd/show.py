@@ -17,11 +17,17 @@ def show(result: Crowd) -> tuple[Block, ...]:
     """Return the blocks of the tables that have rows."""
     blocks: list[Block] = []
 
-    def add(name: str, caption: str, columns: list[Shown], note: str, most: int | None = None) -> None:
+    def add(
+        name: str, caption: str, columns: list[Shown], note: str, most: int | None = None
+    ) -> None:
         if len(result.tables[name]):
             blocks.append(result_table(result, name, caption, columns, note, most=most))
 
-    relevant = result.spec("qrels").field("relevant").called(f"pairs ≥ {result.evaluated.policy.relevance_level}")
+    relevant = (
+        result.spec("qrels")
+        .field("relevant")
+        .called(f"pairs ≥ {result.evaluated.policy.relevance_level}")
+    )
     means = int((result.grades["rule"] == "mean").sum())
     add(
         "qrels", "How many judgments are there?", ["criterion", "turn_set", "turns", "pairs", relevant],
@@ -48,7 +54,13 @@ def show(result: Crowd) -> tuple[Block, ...]:
             f" with at least two grades. 95% CI of κ: nested bootstrap-t.{notes_of(result.agreement)}",
         )  # fmt: skip
     columns: list[Shown] = ["topic", "worker", "checks", "failed", "grades", "reason"]
-    add("exclusions", "Which workers are excluded?", columns, "A worker loses all grades for the topic.", SHOWN)
+    add(
+        "exclusions",
+        "Which workers are excluded?",
+        columns,
+        "A worker loses all grades for the topic.",
+        SHOWN,
+    )
     add(
         "unmapped", "Which questions are not in the bank?", ["system", "turn", "question"],
         "They keep their ranks, and count as not relevant unless the judgments contain them.", SHOWN,

@@ -17,7 +17,14 @@ from robustcs.evaluation.measure import Measure, grade_notes, parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
 from robustcs.inputs.clariq import is_json
-from robustcs.inputs.mixed_initiative import Bank, Mapped, map_to_bank, own_id, read_bank, read_mixed_initiative
+from robustcs.inputs.mixed_initiative import (
+    Bank,
+    Mapped,
+    map_to_bank,
+    own_id,
+    read_bank,
+    read_mixed_initiative,
+)
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.ratings import Grade, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.runs import Run, read_run
@@ -74,7 +81,9 @@ def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
     return crowd_and_files(workspace, [parse_measure(name) for name in names])[0]
 
 
-def crowd_and_files(workspace: Workspace, measures: Sequence[Measure] = ()) -> tuple[Crowd, dict[str, str]]:
+def crowd_and_files(
+    workspace: Workspace, measures: Sequence[Measure] = ()
+) -> tuple[Crowd, dict[str, str]]:
     """Pool and score the project's runs on its crowd grades or qrels. Return the result and its files.
 
     For the files, see :func:`files_of_crowd`. Binary measures use the relevance level of the
@@ -83,13 +92,23 @@ def crowd_and_files(workspace: Workspace, measures: Sequence[Measure] = ()) -> t
     Raises :class:`UsageError` if there is no input or the inputs do not match, :class:`InputError` for an invalid file.
     """
     files = workspace.project.crowd or CrowdFiles()
-    policy = replace(workspace.project.policy, depth=None, documents=False, relevance_level=files.relevance_level)
+    policy = replace(
+        workspace.project.policy, depth=None, documents=False, relevance_level=files.relevance_level
+    )
     if not (files.grades or files.qrels or files.runs):
-        raise UsageError("nothing-given", "neither grades nor runs are given", "name a file of grades, or add --run NAME=FILE")
+        raise UsageError(
+            "nothing-given",
+            "neither grades nor runs are given",
+            "name a file of grades, or add --run NAME=FILE",
+        )
     if files.grades and files.qrels:
-        raise UsageError("two-judgments", "both grades and qrels are given", "give only one of them")
+        raise UsageError(
+            "two-judgments", "both grades and qrels are given", "give only one of them"
+        )
     if files.gold_checks and not files.grades:
-        raise UsageError("no-grades", "gold checks are given without grades", "name the file of grades")
+        raise UsageError(
+            "no-grades", "gold checks are given without grades", "name the file of grades"
+        )
     texts = read_given(workspace, "bank", files.bank, read_bank)
     bank = Bank(texts) if texts is not None else None
     graded, notes = _grades(workspace, files) if files.grades else (None, [])
@@ -97,7 +116,9 @@ def crowd_and_files(workspace: Workspace, measures: Sequence[Measure] = ()) -> t
     for file in files.qrels:
         qrels, criterion = workspace.read_qrels(file), Path(file).name.split(".")[0]
         if criterion in criteria:
-            raise UsageError("repeated-criterion", f"two qrels files are named {criterion}", "rename one of them")
+            raise UsageError(
+                "repeated-criterion", f"two qrels files are named {criterion}", "rename one of them"
+            )
         criteria[criterion] = qrels
         notes += qrels.notes
     criteria, told = with_combined(criteria)
@@ -105,21 +126,34 @@ def crowd_and_files(workspace: Workspace, measures: Sequence[Measure] = ()) -> t
     chosen = read_given(workspace, "subset", files.subset, read_turn_list)
     judgments = judgments_of(criteria, policy.relevance_level, chosen)
     if files.subset and judgments and not any("subset" in sets for sets in judgments.values()):
-        raise UsageError("no-common-turns", f"no turn of {files.subset} is judged", "check its turn ids")
+        raise UsageError(
+            "no-common-turns", f"no turn of {files.subset} is judged", "check its turn ids"
+        )
 
     runs, mapped = _runs(workspace, files.runs, bank, policy)
     rankings = [ranking for _, ranking in runs]
-    asked_texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
+    asked_texts = {
+        own_id(asked.question): asked.question
+        for one in mapped
+        for asked in one.unmapped
+        if " " in asked.question
+    }
     measures = workspace.averaged(measures or DEFAULT_MEASURES)
     for qrels in criteria.values() if rankings else ():
         notes += grade_notes(measures, qrels.grades, policy.relevance_level)
     judged = dict.fromkeys(turn for qrels in criteria.values() for turn in qrels.turns)
-    conversations = conversations_of(workspace, judged or dict.fromkeys(turn for one in rankings for turn in one.turns))
+    conversations = conversations_of(
+        workspace, judged or dict.fromkeys(turn for one in rankings for turn in one.turns)
+    )
     evaluated = _evaluated(policy, conversations, criteria, files.runs, rankings, notes)
     converted = {one.run.name for one in mapped}
     pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else ()
-    result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
-    return result, files_of_crowd(judgments, pool, [pair for pair in runs if pair[0].name in converted])
+    result = crowd(
+        judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed
+    )
+    return result, files_of_crowd(
+        judgments, pool, [pair for pair in runs if pair[0].name in converted]
+    )
 
 
 def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[str]]:
@@ -132,20 +166,32 @@ def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[s
     after, exclusions, unseen = exclude_workers(before, checks, files.tolerance, conversations)
     if not after:
         advice = "check the gold checks, or raise tolerance in [crowd]"
-        raise UsageError("no-grades-left", "every worker contradicts a gold check, so no grade is left", advice)
+        raise UsageError(
+            "no-grades-left", "every worker contradicts a gold check, so no grade is left", advice
+        )
     if checks and unseen == len(checks):
-        raise UsageError("no-common-items", "no gold check refers to a graded item", "check its turn and item ids")
+        raise UsageError(
+            "no-common-items",
+            "no gold check refers to a graded item",
+            "check its turn and item ids",
+        )
     if unseen:
-        notes.append(f"{counted(unseen, 'gold check')} {verb(unseen, 'refers', 'refer')} to items without grades")
+        notes.append(
+            f"{counted(unseen, 'gold check')} {verb(unseen, 'refers', 'refer')} to items without grades"
+        )
     if exclusions:
         out = len(before) - len(after)
         workers = counted(len({one.worker for one in exclusions}), "worker")
         pairs = counted(len(exclusions), "pair")
-        notes.append(f"{out:,} of {counted(len(before), 'grade')} excluded: those of {workers} ({pairs} of worker and topic)")
+        notes.append(
+            f"{out:,} of {counted(len(before), 'grade')} excluded: those of {workers} ({pairs} of worker and topic)"
+        )
     lost = _judged(before) - _judged(after)
     if lost:
         some = some_of([" ".join(key) for key in sorted(lost)], 3)
-        notes.append(f"{counted(len(lost), 'item')} without a grade after the exclusion, therefore unjudged: {some}")
+        notes.append(
+            f"{counted(len(lost), 'item')} without a grade after the exclusion, therefore unjudged: {some}"
+        )
     return GradesPart(before, after, exclusions, aggregate(after), bool(checks)), notes
 
 
@@ -187,11 +233,17 @@ def _evaluated(
     answered = []
     for ranking in rankings:
         file = answered_by_turns(ranking.name, files[ranking.name], ranking.turns, expected)
-        known = any(not no_judged_passage(grade_matrix(ranking, qrels)) for qrels in criteria.values())
+        known = any(
+            not no_judged_passage(grade_matrix(ranking, qrels)) for qrels in criteria.values()
+        )
         # do not report unjudged turns: here, only some turns have a question
         answered.append(replace(file, passage=first_ids(ranking)[1], extra=0, judged=known))
     counts = count_turns(expected, answered, policy.missing, alone=True)
-    own = {file.name: int((~file.missing).sum()) for file in answered} if policy.missing == "own" else {}
+    own = (
+        {file.name: int((~file.missing).sum()) for file in answered}
+        if policy.missing == "own"
+        else {}
+    )
     told = list(dict.fromkeys([*told, *counts.notes]))
     return Evaluated(
         policy, "runs", int(counts.counted.sum()), int(counts.lacking.sum()), tuple(told), own_turns=own,
@@ -222,7 +274,9 @@ def _run(
     depth
         Depth of the pool (default: 1).
     """
-    files = (call.project.crowd or CrowdFiles()).given(**({} if depth is None else {"depth": depth}))
+    files = (call.project.crowd or CrowdFiles()).given(
+        **({} if depth is None else {"depth": depth})
+    )
     if grades:
         beside = any(call.given[name] for name in _FILES)
         files = replace(files, grades=Path(grades)) if beside else files.given(grades=Path(grades))
@@ -231,7 +285,9 @@ def _run(
     written = write_folder(folder, parts, overwrite) if folder else []
     call.emit(workspace, result)
     if written:
-        call.tell(f"wrote {counted(len(written), 'file')} to {folder}: {', '.join(path.name for path in written)}")
+        call.tell(
+            f"wrote {counted(len(written), 'file')} to {folder}: {', '.join(path.name for path in written)}"
+        )
     else:
         call.tell("to write the qrels, the pool and the converted runs, add --folder DIR")
 
@@ -264,7 +320,9 @@ def run_text(run: Run, ranking: Ranking) -> str:
     for place, turn in enumerate(ranking.turns):
         codes = ranking.document_codes[ranking.starts[place] : ranking.starts[place + 1]].tolist()
         for rank, code in enumerate(codes, 1):
-            lines.append(f"{turn} Q0 {ranking.ids[code]} {rank} {float(run.scores[code])!r} {tag}\n")
+            lines.append(
+                f"{turn} Q0 {ranking.ids[code]} {rank} {float(run.scores[code])!r} {tag}\n"
+            )
     return "".join(lines)
 
 

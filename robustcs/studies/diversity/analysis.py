@@ -18,7 +18,17 @@ import numpy as np
 from robustcs.conversations import Conversations
 from robustcs.lazy import pd
 from robustcs.policy import Grouping
-from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, table, text
+from robustcs.result import (
+    Evaluated,
+    Result,
+    count,
+    difference,
+    number,
+    p_value,
+    score,
+    table,
+    text,
+)
 from robustcs.similarity.encoders import Encoder, Vectors, cosine
 from robustcs.similarity.paraphrases import relation
 from robustcs.similarity.rouge_bleu import bleu, bleu_counts, rouge, self_bleu_counts
@@ -38,13 +48,21 @@ ROUGE = (HEADLINE, "rouge2_f", "rougeL_f")
 #: Measure → float[texts]: similarity of each text to its source.
 Similarities = Mapping[str, np.ndarray]
 _NOTE = text("note", "caveats")
-_MEASURE = text("measure", "rouge1_f, rouge2_f or rougeL_f (stemmed), and with an encoder cosine_NAME", "Measure")
+_MEASURE = text(
+    "measure",
+    "rouge1_f, rouge2_f or rougeL_f (stemmed), and with an encoder cosine_NAME",
+    "Measure",
+)
 
 
 def label(measure: str) -> str:
     """Return the name of a measure in texts, such as ``ROUGE-1 F`` for ``rouge1_f``."""
     kind, _, part = measure.partition("_")
-    return f"ROUGE-{kind.removeprefix('rouge')} {part.upper()}" if measure in ROUGE else f"cosine ({part.replace('_', '-')})"
+    return (
+        f"ROUGE-{kind.removeprefix('rouge')} {part.upper()}"
+        if measure in ROUGE
+        else f"cosine ({part.replace('_', '-')})"
+    )
 
 
 def rouge_of(texts: Sequence[str], references: Sequence[Sequence[str]]) -> Similarities:
@@ -57,7 +75,11 @@ def rouge_of(texts: Sequence[str], references: Sequence[Sequence[str]]) -> Simil
 
 
 def compare_similarities(
-    source: str, targets: Mapping[str, tuple[Mapping[str, int], Similarities]], by: Grouping, seed: int, every_pair: bool = True
+    source: str,
+    targets: Mapping[str, tuple[Mapping[str, int], Similarities]],
+    by: Grouping,
+    seed: int,
+    every_pair: bool = True,
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the rows of both tables for one source; ``targets``: name → (turn → its number of texts, similarities)."""
     turns = list(dict.fromkeys(turn for sizes, _ in targets.values() for turn in sizes))
@@ -83,14 +105,30 @@ def compare_similarities(
         estimates = mean_estimates(units.sums(values), units.sums(there), units.kind, bounds)
         for name, one in zip(names, estimates, strict=True):
             many = targets[name][0].values()
-            means.append((source, name, measure, len(many), sum(many), max(many), one, joined(one.note, units.note)))
+            means.append(
+                (
+                    source,
+                    name,
+                    measure,
+                    len(many),
+                    sum(many),
+                    max(many),
+                    one,
+                    joined(one.note, units.note),
+                )
+            )
         if not both:
             continue
-        rows = [np.where(common, values[first] - values[second], 0) for (first, second), common in both.items()]
+        rows = [
+            np.where(common, values[first] - values[second], 0)
+            for (first, second), common in both.items()
+        ]
         sums = settled(units.sums(np.array(rows)))
         tests = paired_tests(sums, units.sums(np.array(list(both.values()))), seed, units.kind)
         family = max_t_family(tests, sums, seed)
-        for ((first, second), common), test, corrected in zip(both.items(), tests, family.p.tolist(), strict=True):
+        for ((first, second), common), test, corrected in zip(
+            both.items(), tests, family.p.tolist(), strict=True
+        ):
             pairs.append((
                 source, names[first], names[second], measure, int(common.sum()), test, test.p, corrected, test.floor,
                 test.exact, joined(test.note, family.note, units.note),
@@ -154,8 +192,17 @@ class Diversity(Result):
         ), p_value(says="two-sided sign-flip test by sampling unit", header="p"),
         p_value("p_corrected", "adjusted by max-T over all pairs of the source and measure", "p adj."), P_FLOOR, EXACT, _NOTE,
     )  # fmt: skip
-    diversity = table("diversity", f"Diversity by target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number")
-    turns = table("turns", f"Diversity by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number")
+    diversity = table(
+        "diversity",
+        f"Diversity by target{_DISTANCES}",
+        *_SIDES,
+        count("turns"),
+        *_MEASURES,
+        more="number",
+    )
+    turns = table(
+        "turns", f"Diversity by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number"
+    )
     topics = table(
         "topics", f"Diversity by topic{_DISTANCES}", *_SIDES, text("topic", header="Topic"), count("turns"), *_MEASURES,
         more="number",
@@ -175,16 +222,26 @@ def diversity(
     other. The sampling unit of intervals and tests is the one of ``evaluated.policy``.
     """
     by = evaluated.grouping
-    conversations = evaluated.conversations_of(turn for source, _ in pairs for turn in source.wordings)
+    conversations = evaluated.conversations_of(
+        turn for source, _ in pairs for turn in source.wordings
+    )
 
     @cache
-    def compared() -> tuple[dict[str, list[pd.DataFrame]], dict[str, dict[str, tuple[dict[str, int], Similarities]]]]:
+    def compared() -> tuple[
+        dict[str, list[pd.DataFrame]], dict[str, dict[str, tuple[dict[str, int], Similarities]]]
+    ]:
         """Return the parts of each table, and the similarities by source and target."""
         tables: dict[str, list[pd.DataFrame]] = {}
         similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
         for source, target in pairs:
-            parts, similarities = _compare(source.wordings, target.wordings, encoders, conversations)
-            sizes = {turn: len(texts) for turn, texts in target.wordings.items() if turn in source.wordings}
+            parts, similarities = _compare(
+                source.wordings, target.wordings, encoders, conversations
+            )
+            sizes = {
+                turn: len(texts)
+                for turn, texts in target.wordings.items()
+                if turn in source.wordings
+            }
             similar.setdefault(source.name, {})[target.name] = sizes, similarities
             for name, part in parts.items():
                 part.insert(0, "target", target.name)
@@ -195,9 +252,16 @@ def diversity(
     @cache
     def tested() -> list[tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]]:
         """Return the rows of both tables of similarity by source."""
-        return [compare_similarities(name, targets, by, seed, every_pair) for name, targets in compared()[1].items()]
+        return [
+            compare_similarities(name, targets, by, seed, every_pair)
+            for name, targets in compared()[1].items()
+        ]
 
-    turns = list(dict.fromkeys(turn for source, target in pairs for turn in target.wordings if turn in source.wordings))
+    turns = list(
+        dict.fromkeys(
+            turn for source, target in pairs for turn in target.wordings if turn in source.wordings
+        )
+    )
     return Diversity(units_of(turns, by).stated(evaluated), content={
         "similarity": lambda: [row for means, _ in tested() for row in means],
         "similarity_pairs": lambda: [row for _, rows in tested() for row in rows],
@@ -231,7 +295,9 @@ def _compare(
 
     def measures(places: np.ndarray) -> dict[str, float | int]:
         """Return the measures over the turns at these places."""
-        rows = np.concatenate([np.arange(ends[place] - len(target[turns[place]]), ends[place]) for place in places])
+        rows = np.concatenate(
+            [np.arange(ends[place] - len(target[turns[place]]), ends[place]) for place in places]
+        )
         some = [tokens[row] for row in rows]
         return {
             "texts": len(some),
@@ -241,7 +307,10 @@ def _compare(
             "copies": int(copies[places].sum()),
             "duplicates": int(duplicates[places].sum()),
             "near_duplicates": int(near[places].sum()),
-            **{f"distance_{one.name}": 1 - float(similarities[f"cosine_{one.name}"][rows].mean()) for one, _ in encoders},
+            **{
+                f"distance_{one.name}": 1 - float(similarities[f"cosine_{one.name}"][rows].mean())
+                for one, _ in encoders
+            },
         }
 
     topics: dict[str, list[int]] = {}
@@ -249,7 +318,10 @@ def _compare(
         topics.setdefault(conversations.of(turn), []).append(place)
     everything = measures(np.arange(len(turns)))
     by_turn = [{"turn": turn, **measures(np.array([place]))} for place, turn in enumerate(turns)]
-    by_topic = [{"topic": topic, "turns": len(places), **measures(np.array(places))} for topic, places in topics.items()]
+    by_topic = [
+        {"topic": topic, "turns": len(places), **measures(np.array(places))}
+        for topic, places in topics.items()
+    ]
     return {
         "bleu": pd.DataFrame([{"sentences": everything["texts"], "value": everything["bleu"]}]),
         "diversity": pd.DataFrame([{"turns": len(turns), **everything}]),

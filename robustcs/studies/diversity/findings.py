@@ -29,7 +29,10 @@ def diversity_findings(result: Diversity) -> tuple[str, ...]:
 
 def _similarity(result: Diversity) -> list[str]:
     """Return for each source the means of its targets, then the differences between them."""
-    means, pairs = (frame[frame["measure"] == HEADLINE] for frame in (result.similarity, result.similarity_pairs))
+    means, pairs = (
+        frame[frame["measure"] == HEADLINE]
+        for frame in (result.similarity, result.similarity_pairs)
+    )
     said = []
     for source, rows in means.groupby("source", sort=False):
         of = f"{label(HEADLINE)} with {system_name(str(source))}"

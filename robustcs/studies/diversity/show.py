@@ -47,8 +47,18 @@ def _similarity(result: Diversity) -> Table:
         " empty texts are skipped, and the policy line counts them."
         f" Sampling unit of the 95% CI: {result.evaluated.unit}."
     )
-    said = noted((f"{system_name(row.target)} {label(row.measure)}", row.note) for row in result.similarity.itertuples())
-    columns: list[Shown] = [of_row, *_sources(result.similarity), "target", "turns", "texts", "value"]
+    said = noted(
+        (f"{system_name(row.target)} {label(row.measure)}", row.note)
+        for row in result.similarity.itertuples()
+    )
+    columns: list[Shown] = [
+        of_row,
+        *_sources(result.similarity),
+        "target",
+        "turns",
+        "texts",
+        "value",
+    ]
     caption = "How similar are the texts to their source?"
     return result_table(result, "similarity", caption, columns, note + said, by="measure")
 
@@ -61,6 +71,11 @@ def _pairs(result: Diversity) -> Table:
         f"{told} of {counted(len(every), 'pair')} {verb(told, 'differs', 'differ')} significantly (adjusted p ≤ {LEVELS[0]:g})."
         " First minus second. 95% CI and p are of one comparison; p adj.: max-T over the pairs of a source."
     )
-    pairs = ((f"{system_name(row.first)} and {system_name(row.second)}", row.note) for row in every.head(SHOWN).itertuples())
+    pairs = (
+        (f"{system_name(row.first)} and {system_name(row.second)}", row.note)
+        for row in every.head(SHOWN).itertuples()
+    )
     caption = f"Which texts are more similar to their source ({label(HEADLINE)})?"
-    return result_table(result, "similarity_pairs", caption, columns, note + noted(pairs), rows=every, most=SHOWN)
+    return result_table(
+        result, "similarity_pairs", caption, columns, note + noted(pairs), rows=every, most=SHOWN
+    )

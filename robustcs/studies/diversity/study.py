@@ -25,14 +25,28 @@ from robustcs.studies.diversity.analysis import Diversity, TextSet, diversity
 from robustcs.studies.diversity.findings import diversity_findings
 from robustcs.studies.diversity.show import show
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import MOST_COMPARED, SEED, UNIT, Answer, Command, Question, check_common_turns
+from robustcs.studies.study import (
+    MOST_COMPARED,
+    SEED,
+    UNIT,
+    Answer,
+    Command,
+    Question,
+    check_common_turns,
+)
 from robustcs.wording import counted, told_once
 
 Pair = tuple[TextSet, TextSet]
 #: Formulations that a side uses if no field is named, the first one that the file contains.
-_ROLES: dict[str, tuple[Role, ...]] = {"source": ("original", "human", "qr"), "target": ("human", "qr", "original")}
+_ROLES: dict[str, tuple[Role, ...]] = {
+    "source": ("original", "human", "qr"),
+    "target": ("human", "qr", "original"),
+}
 #: The same if any target contains the texts of a rewriter: the reference is then the human rewrite.
-_OF_REWRITERS: dict[str, tuple[Role, ...]] = {"source": ("human", "original", "qr"), "target": ("qr", "human", "original")}
+_OF_REWRITERS: dict[str, tuple[Role, ...]] = {
+    "source": ("human", "original", "qr"),
+    "target": ("qr", "human", "original"),
+}
 
 
 def ask(
@@ -84,7 +98,9 @@ def ask(
 
 
 def read_text_sets(
-    workspace: Workspace, sources: Sequence[str] | Mapping[str, Any], targets: Sequence[str] | Mapping[str, Any]
+    workspace: Workspace,
+    sources: Sequence[str] | Mapping[str, Any],
+    targets: Sequence[str] | Mapping[str, Any],
 ) -> tuple[list[Pair], Evaluated]:
     """Return every pair of a source and a target, both given as ``FILE[:FIELD]``, with their texts.
 
@@ -94,14 +110,33 @@ def read_text_sets(
 
     Raises :class:`UsageError` if only one side is given, there is nothing to compare, or no turn is on both sides.
     """
-    sources, targets = (_checked(side, texts) for side, texts in (("sources", sources), ("targets", targets)))
+    sources, targets = (
+        _checked(side, texts) for side, texts in (("sources", sources), ("targets", targets))
+    )
     if bool(sources) != bool(targets):
         lacking = "--target" if sources else "--source"
-        raise UsageError("one-side", f"{lacking} is missing", f"name the other texts with {lacking} FILE[:FIELD]")
+        raise UsageError(
+            "one-side", f"{lacking} is missing", f"name the other texts with {lacking} FILE[:FIELD]"
+        )
     if sources:
-        short = _short_names([text for texts in (sources, targets) if not isinstance(texts, Mapping) for text in texts])
-        named = {side: _named(side, texts, short) for side, texts in (("source", sources), ("target", targets))}
-        opened = {text.path: TextFile(text.path) for some in named.values() for _, text in some if not _of_paraphrases(text)}
+        short = _short_names(
+            [
+                text
+                for texts in (sources, targets)
+                if not isinstance(texts, Mapping)
+                for text in texts
+            ]
+        )
+        named = {
+            side: _named(side, texts, short)
+            for side, texts in (("source", sources), ("target", targets))
+        }
+        opened = {
+            text.path: TextFile(text.path)
+            for some in named.values()
+            for _, text in some
+            if not _of_paraphrases(text)
+        }
         rewriters = any(_is_rewriter(text, opened) for _, text in named["target"])
         ours, theirs = (
             [TextSet(name, _read(workspace, text, opened, side, rewriters)) for name, text in some]
@@ -119,11 +154,15 @@ def read_text_sets(
         for one, other in ((source, target), (target, source)):
             extra = len(one.wordings.keys() - common)
             if extra:
-                left.append((f"{counted(extra, 'turn')} of {one.name} excluded: not in ", other.name, ""))
+                left.append(
+                    (f"{counted(extra, 'turn')} of {one.name} excluded: not in ", other.name, "")
+                )
         turns |= common
     conversations = conversations_of(workspace, sorted(turns, key=turn_sort_key))
     notes = tuple(told_once(left))
-    return pairs, Evaluated(workspace.project.policy, "texts", len(turns), 0, notes, conversations=conversations)
+    return pairs, Evaluated(
+        workspace.project.policy, "texts", len(turns), 0, notes, conversations=conversations
+    )
 
 
 def _checked(keyword: str, texts: Any) -> Sequence[str] | Mapping[str, Any]:
@@ -142,10 +181,15 @@ def _short_names(texts: Sequence[str]) -> dict[str, str]:
     while len({"/".join(text.split("/")[-parts:]) for text in texts}) < len(set(texts)):
         parts += 1
     # a file name may have any bytes, a name in a table must be valid text
-    return {text: "/".join(text.split("/")[-parts:]).encode("utf-8", "replace").decode() for text in texts}
+    return {
+        text: "/".join(text.split("/")[-parts:]).encode("utf-8", "replace").decode()
+        for text in texts
+    }
 
 
-def _named(side: str, texts: Sequence[str] | Mapping[str, Any], short: Mapping[str, str]) -> list[tuple[str, TextSource]]:
+def _named(
+    side: str, texts: Sequence[str] | Mapping[str, Any], short: Mapping[str, str]
+) -> list[tuple[str, TextSource]]:
     """Return the name and the description of each file; the name is the given one or a short one."""
     if isinstance(texts, Mapping):
         return list(named_texts(f"{side}s", texts, _ROLES[side][0]).items())
@@ -162,7 +206,11 @@ def _is_rewriter(source: TextSource, opened: Mapping[Any, TextFile]) -> bool:
 
 
 def _read(
-    workspace: Workspace, source: TextSource, opened: Mapping[Any, TextFile], side: str, rewriters: bool
+    workspace: Workspace,
+    source: TextSource,
+    opened: Mapping[Any, TextFile],
+    side: str,
+    rewriters: bool,
 ) -> Mapping[str, tuple[str, ...]]:
     """Return the texts of every turn, including all samples; ``rewriters``: whether any target is the output of a rewriter."""
     wordings: Mapping[str, tuple[str, ...]]
@@ -175,8 +223,14 @@ def _read(
         wordings = {turn: tuple(getattr(one, field) for one in some) for turn, some in read.items()}
     else:
         file = opened[source.path]
-        roles = (_OF_REWRITERS if rewriters and (side == "source" or _is_rewriter(source, opened)) else _ROLES)[side]
-        wordings = without_empty(file.samples(roles[0] if source.column else file.role(*roles), source.column))
+        roles = (
+            _OF_REWRITERS
+            if rewriters and (side == "source" or _is_rewriter(source, opened))
+            else _ROLES
+        )[side]
+        wordings = without_empty(
+            file.samples(roles[0] if source.column else file.role(*roles), source.column)
+        )
     workspace.remember(side, source.path, sum(map(len, wordings.values())))
     return wordings
 
@@ -185,17 +239,27 @@ def _of_project(workspace: Workspace) -> list[Pair]:
     """Pair Human with Original, each rewriter with Human, manual paraphrases with Human, and raw ones with Original."""
     compared_texts(workspace)
     workspace.takes_samples = True
-    texts = {name: {turn: (text,) for turn, text in some.items()} for name, some in workspace.texts.items()} | workspace.samples
+    texts = {
+        name: {turn: (text,) for turn, text in some.items()}
+        for name, some in workspace.texts.items()
+    } | workspace.samples
     sets = {name: TextSet(name, without_empty(some)) for name, some in texts.items() if some}
     rewriters = [part.name for part in workspace.project.formulations.values() if part.role == "qr"]
     pairs = [("original", "human"), *(("human", name) for name in rewriters)]
     if workspace.project.paraphrases:
         for field, source in (("manual", "human"), ("raw", "original")):
             name = f"{field} paraphrases"
-            found = {turn: tuple(getattr(one, field) for one in some) for turn, some in workspace.paraphrases.items()}
+            found = {
+                turn: tuple(getattr(one, field) for one in some)
+                for turn, some in workspace.paraphrases.items()
+            }
             sets[name] = TextSet(name, found)
             pairs.append((source, name))
-    return [(sets[source], sets[target]) for source, target in pairs if source in sets and target in sets]
+    return [
+        (sets[source], sets[target])
+        for source, target in pairs
+        if source in sets and target in sets
+    ]
 
 
 COMMAND = Command(ask, ("rewrites", "samples", "paraphrases", *UNIT, *SEED), retrieves=False)

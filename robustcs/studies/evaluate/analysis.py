@@ -19,7 +19,19 @@ from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import TurnScores, score_of_run
 from robustcs.evaluation.missing_scores import Bounded, MissingScores, bounded_comparisons
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Result,
+    count,
+    difference,
+    measure,
+    number,
+    p_value,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
@@ -184,10 +196,14 @@ def evaluate(
     refuse_unknown([] if baseline is None else [baseline], names, "run")
     check_margin(margin)
     if baseline is not None:
-        compared = [(place, names.index(baseline)) for place, name in enumerate(names) if name != baseline]
+        compared = [
+            (place, names.index(baseline)) for place, name in enumerate(names) if name != baseline
+        ]
     else:
         compared = list(combinations(range(len(names)), 2)) if every_pair else []
-    ordered = [pair for pair in compared if fit is None or not fit.apart(*(names[place] for place in pair))]
+    ordered = [
+        pair for pair in compared if fit is None or not fit.apart(*(names[place] for place in pair))
+    ]
     unordered, compared = len(ordered) < len(compared), ordered
     means: list[tuple[Any, ...]] = []
     pairs: dict[str, Comparisons] = {}
@@ -203,11 +219,17 @@ def evaluate(
         alike = _alike(values)
         tested[metric] = [pair for pair in compared if alike[pair[0]] != alike[pair[1]]]
         if tested[metric] and is_averaged(metric):
-            pairs[metric] = comparisons(*_differences(values, tested[metric], units), units.kind, seed)
+            pairs[metric] = comparisons(
+                *_differences(values, tested[metric], units), units.kind, seed
+            )
             if missing:
-                bounds[metric] = bounded_comparisons(pairs[metric], missing, tested[metric], units, seed)
+                bounds[metric] = bounded_comparisons(
+                    pairs[metric], missing, tested[metric], units, seed
+                )
                 pairs[metric] = bounds[metric].comparisons
-        families[metric] = pairs[metric].families[0] if metric in pairs else max_t_family((), values, seed)
+        families[metric] = (
+            pairs[metric].families[0] if metric in pairs else max_t_family((), values, seed)
+        )
         unscored += missing_notes(metric, names, missing)
         if not is_averaged(metric):
             means += _totals(metric, names, values, missing)
@@ -216,9 +238,15 @@ def evaluate(
             values = np.where(common_turns(metric, values), values, np.nan)
             for name, own in zip(names, values, strict=True):
                 averaged[name][metric] = own
-        corrected = dict(zip(tested[metric], families[metric].p, strict=True)) if baseline is None and not unordered else {}
+        corrected = (
+            dict(zip(tested[metric], families[metric].p, strict=True))
+            if baseline is None and not unordered
+            else {}
+        )
         equal = [names[first] if alike.count(first) > 1 else "" for first in alike]
-        means += _means(metric, names, values, units, bounded[metric], corrected, equal, missing, evaluated)
+        means += _means(
+            metric, names, values, units, bounded[metric], corrected, equal, missing, evaluated
+        )
     evaluated = replace(evaluated, notes=(*evaluated.notes, *unscored))
     found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
     told = {metric: _tests(names, tested[metric], one) for metric, one in pairs.items()}
@@ -255,10 +283,14 @@ def _alike(values: np.ndarray) -> list[int]:
     return [first.setdefault(row.tobytes(), place) for place, row in enumerate(values + 0.0)]
 
 
-def _tests(names: Sequence[str], compared: Sequence[Pair], found: Comparisons) -> dict[tuple[str, str], Tested]:
+def _tests(
+    names: Sequence[str], compared: Sequence[Pair], found: Comparisons
+) -> dict[tuple[str, str], Tested]:
     """Return the tests of pairs by the names of their systems, with the adjusted p."""
     adjusted = zip(compared, found.tests, found.corrected, strict=True)
-    return {(names[first], names[second]): replace(test, p=p) for (first, second), test, p in adjusted}
+    return {
+        (names[first], names[second]): replace(test, p=p) for (first, second), test, p in adjusted
+    }
 
 
 def _pairs(
@@ -280,7 +312,10 @@ def _pairs(
         compared = tested[metric]
         limits = [joined(*(few.get(names[place], "") for place in pair)) for pair in compared]
         shared = np.broadcast_to(one.sizes, one.sums.shape).sum(axis=1).astype(int).tolist()
-        over = [f"over the {counted(number, 'turn')} that both answer" if number < turns else "" for number in shared]
+        over = [
+            f"over the {counted(number, 'turn')} that both answer" if number < turns else ""
+            for number in shared
+        ]
         frame = one.frame.assign(
             first=[names[first] for first, _ in compared], second=[names[second] for _, second in compared], metric=metric,
             equivalent=pd.array([within_margin(test, margin) for test in one.tests], dtype="boolean"),
@@ -295,7 +330,9 @@ def _pairs(
     return frames
 
 
-def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units: Units) -> tuple[np.ndarray, np.ndarray]:
+def _differences(
+    values: np.ndarray, compared: Sequence[tuple[int, int]], units: Units
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the sums of differences by pair and unit, float[pairs, units], and the number of turns that both answer."""
     if np.isnan(values).any():
         gaps = np.array([values[first] - values[second] for first, second in compared])
@@ -306,9 +343,15 @@ def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units:
     return sums, sizes
 
 
-def _totals(metric: str, names: Sequence[str], values: np.ndarray, missing: MissingScores) -> list[tuple[Any, ...]]:
+def _totals(
+    metric: str, names: Sequence[str], values: np.ndarray, missing: MissingScores
+) -> list[tuple[Any, ...]]:
     """Return the rows of a total or geometric mean, highest first; they have no intervals."""
-    note = "a total over turns: no interval" if metric.startswith(TOTAL) else "a geometric mean over turns: no interval"
+    note = (
+        "a total over turns: no interval"
+        if metric.startswith(TOTAL)
+        else "a geometric mean over turns: no interval"
+    )
     own = [scores[~np.isnan(scores)] for scores in values]
     rows = [(name, metric, score_of_run(metric, one), np.nan, np.nan, len(one), "", "", note, lost, np.nan, np.nan)
             for name, one, lost in zip(names, own, missing.missing.sum(axis=1).tolist(), strict=True)]  # fmt: skip
@@ -339,7 +382,18 @@ def _means(
     low, high = missing.means() if missing else (np.full(len(names), np.nan),) * 2
     lost = missing.missing.sum(axis=1).tolist()
     rows = [
-        (name, metric, one.value, one.low, one.high, number, group, same, joined(one.note, _few_note(name, evaluated)), *more)
+        (
+            name,
+            metric,
+            one.value,
+            one.low,
+            one.high,
+            number,
+            group,
+            same,
+            joined(one.note, _few_note(name, evaluated)),
+            *more,
+        )
         for name, one, number, group, same, *more in zip(
             names, means, turns, letters, equal, lost, low.tolist(), high.tolist(), strict=True
         )
@@ -355,7 +409,11 @@ def _few_note(name: str, evaluated: Evaluated) -> str:
 
 
 def _slice_means(
-    scores: Mapping[str, TurnScores], bounded: Mapping[str, bool], slicings: Sequence[Slicing], units: Units, seed: int
+    scores: Mapping[str, TurnScores],
+    bounded: Mapping[str, bool],
+    slicings: Sequence[Slicing],
+    units: Units,
+    seed: int,
 ) -> list[tuple[Any, ...]]:
     """Return the rows of :data:`Evaluation.slices` for every system and measure."""
     rows: list[tuple[Any, ...]] = []
@@ -366,9 +424,23 @@ def _slice_means(
             rows_of = ~np.isnan(values)
             cut = [replace(one, codes=one.codes[rows_of]) for one in own]
             shares = bounds is None and is_binary(values)
-            for one in slices_of([values[rows_of]], cut, units.take(rows_of), seed, shares=shares, bounds=bounds)[0]:
+            for one in slices_of(
+                [values[rows_of]], cut, units.take(rows_of), seed, shares=shares, bounds=bounds
+            )[0]:
                 mean = one.own
-                rows.append((name, metric, one.slicing, one.name, one.turns, mean.value, mean.low, mean.high, *cells(one)))
+                rows.append(
+                    (
+                        name,
+                        metric,
+                        one.slicing,
+                        one.name,
+                        one.turns,
+                        mean.value,
+                        mean.low,
+                        mean.high,
+                        *cells(one),
+                    )
+                )
     return rows
 
 
@@ -381,7 +453,13 @@ def _found_slices(
     """
     measures = list(next(iter(scores.values())))
     every = {metric: np.stack([one[metric] for one in scores.values()]) for metric in measures}
-    common = np.all([np.ones(len(units.codes), bool), *(~np.isnan(table).any(axis=0) for table in every.values())], axis=0)
+    common = np.all(
+        [
+            np.ones(len(units.codes), bool),
+            *(~np.isnan(table).any(axis=0) for table in every.values()),
+        ],
+        axis=0,
+    )
     values = {metric: table[:, common] for metric, table in every.items()}
     cut = [replace(one, codes=one.codes[common]) for one in slicings]
     return found_rows(list(scores), values, cut, units.take(common), seed)

@@ -72,7 +72,10 @@ class _Compared:
         return Verdict(misfits.split()[0], "", said, self._basis(self.rows[0]), _WEIGHT)
 
     def _claim(self) -> Verdict:
-        claim, missing = self._open() if order_is_open(self.result, self.metric) else self._order(), self._missing
+        claim, missing = (
+            self._open() if order_is_open(self.result, self.metric) else self._order(),
+            self._missing,
+        )
         return replace(claim, text=f"{missing}{_continued(claim.text)}") if missing else claim
 
     def _open(self) -> Verdict:
@@ -80,18 +83,31 @@ class _Compared:
         said, between, told = self._means()
         basis = counted(self.rows[0].turns, "turn")
         if self.result.evaluated.own_turns:
-            basis = "; ".join(f"{counted(row.turns, 'turn')} of {system_name(row.system)}" for row in self.rows[:_MEANS])
+            basis = "; ".join(
+                f"{counted(row.turns, 'turn')} of {system_name(row.system)}"
+                for row in self.rows[:_MEANS]
+            )
             if len(self.rows) == 2 and (found := self._own_difference()):
                 (first, between, told), basis = found, counted(self._common(*self.rows), "turn")
                 said = f"{first}; {said}"
         text = f"{said}; the missing scores could change which mean is highest"
-        return Verdict(told, between, text if self._missing else text[0].upper() + text[1:], basis, _WEIGHT, "correct")
+        return Verdict(
+            told,
+            between,
+            text if self._missing else text[0].upper() + text[1:],
+            basis,
+            _WEIGHT,
+            "correct",
+        )
 
     def _means(self) -> tuple[str, str, str]:
         """Return the means of the first systems in words, and the interval and text of a number in them."""
         best, *others = self.rows
         names = [system_in_words(row.system, self.result.evaluated) for row in self.rows]
-        each = [f"{number(row.value, 3)} for {name}" for row, name in zip(self.rows[:_MEANS], names, strict=False)]
+        each = [
+            f"{number(row.value, 3)} for {name}"
+            for row, name in zip(self.rows[:_MEANS], names, strict=False)
+        ]
         means = f"mean {self.label} is {listed(each) if len(self.rows) <= _MEANS else ', '.join(each) + ' …'}"
         if self.result.evaluated.own_turns:
             return f"each over its own turns, {means}", "", number(best.value, 3)
@@ -100,13 +116,19 @@ class _Compared:
             test, sign = found
             low, high = sorted((sign * test.low, sign * test.high))
             between = number_interval(low, high).strip("–")
-            return f"{means}, difference {number(abs(test.value), 3)}", between, number(abs(test.value), 3)
+            return (
+                f"{means}, difference {number(abs(test.value), 3)}",
+                between,
+                number(abs(test.value), 3),
+            )
         return means, "", number(best.value, 3)
 
     def _own_difference(self) -> tuple[str, str, str] | None:
         """Return the difference of two systems over common turns in words, its interval and text; None if not compared."""
         first, second = (row.system for row in self.rows)
-        if (found := self._against(self.rows[:1], self.rows[1:])) is None or np.isnan(found[0].value):
+        if (found := self._against(self.rows[:1], self.rows[1:])) is None or np.isnan(
+            found[0].value
+        ):
             return None
         test, sign = found
         if sign * test.value < 0:  # the means over own turns may have the other order
@@ -128,24 +150,38 @@ class _Compared:
         if not others:
             return self._mean(best[0]) if len(best) == 1 else self._equal(best)
         tested = [(group, *found) for group in others if (found := self._against(best, group))]
-        if len(tested) < len(others) and tested:  # with a baseline, only that one is compared with the best
+        if (
+            len(tested) < len(others) and tested
+        ):  # with a baseline, only that one is compared with the best
             return self._difference(*tested[0], ", the baseline", "")
         if not tested:
             return self._highest(best)
-        left_out = [name for group, _, _ in tested if self._few(group) for name in self._names(group)]
+        left_out = [
+            name for group, _, _ in tested if self._few(group) for name in self._names(group)
+        ]
         # if all others answer too few turns to be ranked, the best of them is compared
         tested = [one for one in tested if not self._few(one[0])] or tested[:1]
         if self._few(tested[0][0]):
             return self._difference(*tested[0], "", "")
         apart = [one for one in tested if one[1].p <= ALPHA]
-        ties = [name for group, test, _ in tested if not test.p <= ALPHA for name in self._names(group)]
+        ties = [
+            name for group, test, _ in tested if not test.p <= ALPHA for name in self._names(group)
+        ]
         if len(others) == 1:
             return self._difference(*tested[0], "", "")
         rest = f"; not ranked: {'; '.join(left_out)}" if left_out else ""
-        tied = f"; {self._subject(best[:1])} ties with {counted(len(ties), 'system')} ({some_of(ties, _NAMED)})" if ties else ""
+        tied = (
+            f"; {self._subject(best[:1])} ties with {counted(len(ties), 'system')} ({some_of(ties, _NAMED)})"
+            if ties
+            else ""
+        )
         if not apart:
             return self._difference(*tested[0], "", tied + rest)
-        which = verb(len(apart), "the only system that scores", f"the best of {len(apart)} systems that score")
+        which = verb(
+            len(apart),
+            "the only system that scores",
+            f"the best of {len(apart)} systems that score",
+        )
         if not ties:
             every = f"the best of {len(apart)} others, which {'both' if len(apart) == 2 else 'all'} score"
             which = verb(len(apart), "the only other system, which scores", every)
@@ -154,13 +190,21 @@ class _Compared:
     def further(self) -> tuple[str, ...]:
         same = [group for group in self.groups if len(group) > 1]
         said = [f"{self._equal(group).text}." for group in same if len(self.groups) > 1]
-        full = [test for pair, test in self.pairs.items() if not self.result.evaluated.few.keys() & {*pair}]
+        full = [
+            test
+            for pair, test in self.pairs.items()
+            if not self.result.evaluated.few.keys() & {*pair}
+        ]
         if len(full) > 1:
             apart = [abs(test.value) for test in full if test.p <= ALPHA]
-            smallest = f"; the smallest of these differences is {number(min(apart), 3)}" if apart else ""
+            smallest = (
+                f"; the smallest of these differences is {number(min(apart), 3)}" if apart else ""
+            )
             differ = f"{len(apart) or 'none'} {verb(len(apart) or 1, 'differs', 'differ')} significantly in {self.label}"
             tested = f"adjusted p ≤ {ALPHA:g}, {self.result.families[self.metric].describe('pair')}"
-            said.append(f"Of {counted(len(full), 'pair')} of systems, {differ} ({tested}){smallest}.")
+            said.append(
+                f"Of {counted(len(full), 'pair')} of systems, {differ} ({tested}){smallest}."
+            )
         return tuple(said)
 
     def _few(self, group: Sequence[Any]) -> bool:
@@ -184,14 +228,22 @@ class _Compared:
                         return self.pairs[pair], sign
         return None
 
-    def _difference(self, other: Sequence[Any], test: Tested, sign: int, which: str, more: str) -> Verdict:
+    def _difference(
+        self, other: Sequence[Any], test: Tested, sign: int, which: str, more: str
+    ) -> Verdict:
         """Return the comparison of the best system with another one; ``which``: its apposition, ``more``: a further clause."""
         best, family = self.groups[0], self.result.families[self.metric]
         size, several = number(abs(test.value), 3), len(self.pairs) > 1
-        low, high = sorted((sign * test.low, sign * test.high)) if test.low == test.low else (test.low, test.high)
+        low, high = (
+            sorted((sign * test.low, sign * test.high))
+            if test.low == test.low
+            else (test.low, test.high)
+        )
         p = f"adjusted {p_text(test.p)}, {family.describe('pair')}" if several else p_text(test.p)
         turns = best[0].turns
-        if any(row.missing for row in self.rows):  # a pair has more turns than all systems in common
+        if any(
+            row.missing for row in self.rows
+        ):  # a pair has more turns than all systems in common
             turns = self._common(best[0], other[0])
         over = "" if self.result.evaluated.own_turns else f"; {counted(turns, 'turn')}"
         if test.p <= ALPHA:
@@ -201,23 +253,46 @@ class _Compared:
             scores = " scores" if len(other) == 1 else " score"
             said = f"The data do not show whether {self._subject(best, ' or')} {self._subject(other, scores)} higher"
             said = f"{said} (difference {size} {self.label}){more}"
-        return Verdict(size, number_interval(low, high).strip("–"), said, f"{p}{over}", _WEIGHT, "correct")
+        return Verdict(
+            size, number_interval(low, high).strip("–"), said, f"{p}{over}", _WEIGHT, "correct"
+        )
 
     def _equal(self, group: Sequence[Any]) -> Verdict:
         """Return that the systems of a group have equal scores; they are not compared."""
         names, metrics = [row.system for row in group], means_of(self.result)
-        rows = [row for row in self.result.rows("measures") if row.system in names and row.metric in metrics]
+        rows = [
+            row
+            for row in self.result.rows("measures")
+            if row.system in names and row.metric in metrics
+        ]
         scores = "scores" if all(row.equal in names for row in rows) else self.label
         turns = counted(group[0].turns, "turn")
         said = f"{listed(self._names(group))} have equal {scores} on all {turns}"
         said += " and equal rankings" if self.result.ranked_alike >= {*names} else ""
-        mean, between = number(group[0].value, 3), number_interval(group[0].ci_low, group[0].ci_high).strip("–")
-        return Verdict(turns, "", said, f"mean {self.label} {mean}{between and f', 95% CI {between}'}", _WEIGHT, "correct")
+        mean, between = (
+            number(group[0].value, 3),
+            number_interval(group[0].ci_low, group[0].ci_high).strip("–"),
+        )
+        return Verdict(
+            turns,
+            "",
+            said,
+            f"mean {self.label} {mean}{between and f', 95% CI {between}'}",
+            _WEIGHT,
+            "correct",
+        )
 
     def _mean(self, row: Any) -> Verdict:
         mean = number(row.value, 3)
         said = f"{system_in_words(row.system, self.result.evaluated, ' has')} a mean {self.label} of {mean}"
-        return Verdict(mean, number_interval(row.ci_low, row.ci_high).strip("–"), said, self._basis(row), _WEIGHT, "correct")
+        return Verdict(
+            mean,
+            number_interval(row.ci_low, row.ci_high).strip("–"),
+            said,
+            self._basis(row),
+            _WEIGHT,
+            "correct",
+        )
 
     def _highest(self, best: Sequence[Any]) -> Verdict:
         """Return the highest mean, of systems that were not compared."""

@@ -35,7 +35,10 @@ def missing_first(result: Result, metric: str) -> str:
 
     Empty if at most 5% of the scores of each system are missing.
     """
-    missing = {row.system: (row.missing, result.evaluated.turns) for row in result.rows("measures", metric=metric)}
+    missing = {
+        row.system: (row.missing, result.evaluated.turns)
+        for row in result.rows("measures", metric=metric)
+    }
     return f"{told}; " if (told := many_missing(missing)) else ""
 
 
@@ -51,4 +54,8 @@ def order_is_open(result: Result, metric: str) -> bool:
 
 def ranked(rows: Sequence[Any]) -> list[Any]:
     """Return rows of means in the order of the lowest possible mean: over all turns, if scores are missing in some system."""
-    return sorted(rows, key=lambda row: -row.lowest) if any(row.missing for row in rows) else list(rows)
+    return (
+        sorted(rows, key=lambda row: -row.lowest)
+        if any(row.missing for row in rows)
+        else list(rows)
+    )

@@ -45,7 +45,11 @@ def show(result: Evaluation, names: Sequence[str] = ()) -> tuple[Block, ...]:
         if few and (not names or "pairs" in names):
             tables.append(_pairs(result, metric, _part(result.pairs, metric)))
     if len(result.table("fit")) and (not names or "fit" in names):
-        tables.append(result_table(result, "fit", "Do the judgments fit the collection?", result.spec("fit").fields))
+        tables.append(
+            result_table(
+                result, "fit", "Do the judgments fit the collection?", result.spec("fit").fields
+            )
+        )
     sliced = means_of(result) and (not names or {"slices", "found_slices"} & set(names))
     return (*tables, *(_slices(result) if sliced else ()))
 
@@ -57,11 +61,26 @@ def _slices(result: Evaluation) -> list[Block]:
     names = [row.system for row in result.rows("measures", metric=metric)]
     blocks: list[Block] = []
     rows = _part(result.slices, metric)
-    chosen = names if len(names) <= SLICED else list(dict.fromkeys([names[0], result.baseline or names[0]]))
+    chosen = (
+        names
+        if len(names) <= SLICED
+        else list(dict.fromkeys([names[0], result.baseline or names[0]]))
+    )
     for name in chosen if len(rows) else ():
-        why = f"the system with the highest mean {label} of" if name == names[0] else "the baseline, one of"
-        more = "" if len(chosen) == len(names) else f"Shown: {why} {len(names)}; CSV and JSON contain all."
-        caption, field = f"{system_name(name)}: {label} by slice", result.spec("slices").field("value")
+        why = (
+            f"the system with the highest mean {label} of"
+            if name == names[0]
+            else "the baseline, one of"
+        )
+        more = (
+            ""
+            if len(chosen) == len(names)
+            else f"Shown: {why} {len(names)}; CSV and JSON contain all."
+        )
+        caption, field = (
+            f"{system_name(name)}: {label} by slice",
+            result.spec("slices").field("value"),
+        )
         own = rows[rows["system"] == name]
         blocks.append(slices_table(result, own, caption, field, more, f"slices-{name}"))
     if metric in result.tried:
@@ -84,7 +103,9 @@ def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
     )  # fmt: skip
     figure = _figure(result)
     caption = f"Mean {measure_label(metric)} (95% CI{clustered(result.evaluated.unit)}).{cut}{_overlap(len(runs))}"
-    best = replace(figure, slug="best", caption=caption, draw=lambda: draw(result, (metric,), runs[:BEST]))
+    best = replace(
+        figure, slug="best", caption=caption, draw=lambda: draw(result, (metric,), runs[:BEST])
+    )
     return table, best
 
 
@@ -98,7 +119,9 @@ def _apart(result: Evaluation, metric: str) -> str:
     Pairs with a system that answers less than half of the turns are not counted; empty if there are no others.
     """
     family, few = result.families[metric], result.evaluated.few
-    pairs = [test for pair, test in result.compared.get(metric, {}).items() if not few.keys() & {*pair}]
+    pairs = [
+        test for pair, test in result.compared.get(metric, {}).items() if not few.keys() & {*pair}
+    ]
     told = sum(test.p <= ALPHA for test in pairs)
     return (
         f" Of {counted(len(pairs), 'pair')} of systems, {told or 'none'} {verb(told or 1, 'differs', 'differ')} significantly"
@@ -108,22 +131,35 @@ def _apart(result: Evaluation, metric: str) -> str:
 
 def _means(result: Evaluation, metric: str) -> Table:
     rows = result.rows("measures", metric=metric)
-    label, own = f"{measure_label(metric)} of every system", ["turns"] if result.evaluated.own_turns else []
+    label, own = (
+        f"{measure_label(metric)} of every system",
+        ["turns"] if result.evaluated.own_turns else [],
+    )
     slug = f"measures-{metric}"
     if not is_averaged(metric):
         total = metric.startswith(TOTAL)
         note = f"{rows[0].note.capitalize()}, and pairs of systems are not tested."
         mean = score("value", header="geometric mean")
         value: Shown = (mean.called("total"), lambda row: f"{row.value:,.0f}") if total else mean
-        return result_table(result, "measures", label, ["system", value, *own], note, rows=rows, slug=slug)
+        return result_table(
+            result, "measures", label, ["system", value, *own], note, rows=rows, slug=slug
+        )
     columns: list[Shown] = ["system", "value", *own]
     note = f"95% CI: t intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons."
     if any(row.missing for row in rows):
         columns += ["missing", "lowest", "highest"]
         label = f"{missing_first(result, metric)}{label}"
-        over = "" if own else f"Means over the {counted(rows[0].turns, 'turn')} with scores from all systems. "
+        over = (
+            ""
+            if own
+            else f"Means over the {counted(rows[0].turns, 'turn')} with scores from all systems. "
+        )
         note = f"{over}Lowest, highest: means over all turns, with missing scores at either end of the range. {note}"
-    note += " Each mean covers the turns that the run answers; pairs compare the turns that both answer." if own else ""
+    note += (
+        " Each mean covers the turns that the run answers; pairs compare the turns that both answer."
+        if own
+        else ""
+    )
     family, hint = result.families[metric], ""
     if len(family.p):
         note += _apart(result, metric)
@@ -156,7 +192,10 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
             f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {result.evaluated.unit} accounts for"
             f" more than {100 * EVEN:.0f}% of the spread; “no” does not show that the difference is larger."
         )
-    note += noted((f"{system_name(row.first)} and {system_name(row.second)}", row.note) for row in rows.itertuples())
+    note += noted(
+        (f"{system_name(row.first)} and {system_name(row.second)}", row.note)
+        for row in rows.itertuples()
+    )
     caption = f"{measure_label(metric)}: which systems differ{of}?"
     return result_table(result, "pairs", caption, columns, note, rows=rows, slug=f"pairs-{metric}")
 
@@ -168,18 +207,26 @@ def _needed(row: Any) -> str:
     if pd.isna(row.units_needed_low):
         return f"{row.units_needed:,}"
     high = "" if pd.isna(row.units_needed_high) else f"{row.units_needed_high:,}"
-    return f"{row.units_needed:,} " + (f"({row.units_needed_low:,}–{high})" if high else f"(≥ {row.units_needed_low:,})")
+    return f"{row.units_needed:,} " + (
+        f"({row.units_needed_low:,}–{high})" if high else f"(≥ {row.units_needed_low:,})"
+    )
 
 
 def _figure(result: Evaluation) -> Figure:
     metrics = means_of(result)
-    tested = "; the pairs are tested separately" if any(len(one.p) for one in result.families.values()) else ""
+    tested = (
+        "; the pairs are tested separately"
+        if any(len(one.p) for one in result.families.values())
+        else ""
+    )
     words, systems = [], len({row.system for row in result.rows("measures")})
     for metric in () if result.unordered else metrics:
         best, *_ = result.rows("measures", metric=metric)
         between = number_interval(best.ci_low, best.ci_high)
         highest = "has the mean" if order_is_open(result, metric) else "is highest with"
-        words.append(f"{measure_label(metric)}: {system_name(best.system)} {highest} {number(best.value, 3)} ({between})")
+        words.append(
+            f"{measure_label(metric)}: {system_name(best.system)} {highest} {number(best.value, 3)} ({between})"
+        )
     return Figure(
         "evaluate",
         f"Means of {counted(systems, 'system')} over {_over(result)} (95% CI{clustered(result.evaluated.unit)})."
@@ -190,14 +237,22 @@ def _figure(result: Evaluation) -> Figure:
 
 
 def _overlap(systems: int, tested: str = "") -> str:
-    return f" Overlapping intervals do not show that two systems are equal{tested}." if systems > 1 else ""
+    return (
+        f" Overlapping intervals do not show that two systems are equal{tested}."
+        if systems > 1
+        else ""
+    )
 
 
 def _over(result: Evaluation) -> str:
     """Return the turns that a mean covers: ``70 turns``."""
     if result.evaluated.own_turns:
         return "the turns that each answers"
-    return "the turns with a score of every system" if result.evaluated.unscored else counted(result.evaluated.turns, "turn")
+    return (
+        "the turns with a score of every system"
+        if result.evaluated.unscored
+        else counted(result.evaluated.turns, "turn")
+    )
 
 
 def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = ()) -> Drawing:
@@ -208,7 +263,10 @@ def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = 
     runs = runs or [row.system for row in result.rows("measures", metric=metrics[0])]
     panels = []
     for metric in metrics:
-        rows = {row.system: (row.ci_low, row.value, row.ci_high) for row in result.rows("measures", metric=metric)}
+        rows = {
+            row.system: (row.ci_low, row.value, row.ci_high)
+            for row in result.rows("measures", metric=metric)
+        }
         low, value, high = np.array([rows[run] for run in runs]).T
         panels.append(MeanPanel(measure_label(metric), low, value, high))
     return forest(runs, panels)

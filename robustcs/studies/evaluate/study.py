@@ -25,7 +25,18 @@ from robustcs.studies.evaluate.analysis import Evaluation, evaluate, means_of
 from robustcs.studies.evaluate.findings import evaluate_findings, verdicts, with_groups
 from robustcs.studies.evaluate.show import overview, show
 from robustcs.studies.signature import Opt, Slices
-from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
+from robustcs.studies.study import (
+    BY,
+    MOST_COMPARED,
+    SCORING,
+    SEED,
+    SYSTEMS,
+    UNIT,
+    Answer,
+    Call,
+    Command,
+    Question,
+)
 from robustcs.wording import some_of, verb
 
 
@@ -75,13 +86,26 @@ def ask(
       robustcs evaluate --slices depth --slices texts --slices turn_types.tsv
       robustcs evaluate --find-slices
     """
-    files = workspace.scored_systems(named_files("scores", "scores", {} if scores is None else scores))
-    partly = {name: told for name, told in workspace.partly_asked().items() if name in [file.name for file in files]}
+    files = workspace.scored_systems(
+        named_files("scores", "scores", {} if scores is None else scores)
+    )
+    partly = {
+        name: told
+        for name, told in workspace.partly_asked().items()
+        if name in [file.name for file in files]
+    }
     files = [file for file in files if file.name not in partly] or files
     runs, asked = [file.name for file in files if file.kind == "runs"], workspace.project.metrics
-    if scores and runs and asked and all(measure.family in (GIVEN, *ANSWER_FAMILIES) for measure in asked):
+    if (
+        scores
+        and runs
+        and asked
+        and all(measure.family in (GIVEN, *ANSWER_FAMILIES) for measure in asked)
+    ):
         found = f"{', '.join(map(str, asked))} cannot be computed from the project's runs ({some_of(runs)})"
-        raise UsageError("no-such-measure", found, "use --config /dev/null to evaluate only the files of scores")
+        raise UsageError(
+            "no-such-measure", found, "use --config /dev/null to evaluate only the files of scores"
+        )
     measures, notes = workspace.ranking_measures((), totals=True, given=not runs)
     frames, evaluated = workspace.scores_of(files, measures, alone=True)
     workspace.note_names("formulations")
@@ -89,10 +113,14 @@ def ask(
     if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):
         are = verb(len(first), "is not a mean", "are not means")
         notes.append(f"slices and pairs of systems skipped: {', '.join(first)} {are} over turns")
-    notes += [f"{told}, so it is not compared here; see robustcs robustness" for told in partly.values()]
+    notes += [
+        f"{told}, so it is not compared here; see robustcs robustness" for told in partly.values()
+    ]
     notes += [limit.reason.rstrip(".") for limit in limits_of_sources(workspace.project)[:1]]
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
-    bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
+    bounded = {
+        metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first
+    }
     turns = list(first.turns)
     units = units_of(turns, evaluated.grouping)
     cut, told = slicings(workspace, turns, slices, evaluated)
@@ -103,18 +131,42 @@ def ask(
         pairs = False
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
     seed = workspace.project.seed
-    result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False, workspace.fit)
-    result = result.changed(ranked_alike=_ranked_alike(workspace, result, files), misfits=workspace.misfits)
+    result = evaluate(
+        frames,
+        bounded,
+        units,
+        evaluated,
+        baseline,
+        margin,
+        seed,
+        cut,
+        search,
+        pairs is not False,
+        workspace.fit,
+    )
+    result = result.changed(
+        ranked_alike=_ranked_alike(workspace, result, files), misfits=workspace.misfits
+    )
     if evaluated.conversations_of(turns).note not in result.evaluated.notes:
         return result
     groups = units_of(turns, Conversations.from_ids(turns, PATTERN))
     other = evaluate(
-        frames, bounded, groups, evaluated, baseline, margin, seed, every_pair=pairs is not False, fit=workspace.fit
+        frames,
+        bounded,
+        groups,
+        evaluated,
+        baseline,
+        margin,
+        seed,
+        every_pair=pairs is not False,
+        fit=workspace.fit,
     )
     return result.with_notes(with_groups(result, other.changed(misfits=result.misfits)))
 
 
-def _ranked_alike(workspace: Workspace, result: Evaluation, files: Sequence[ScoredFile]) -> frozenset[str]:
+def _ranked_alike(
+    workspace: Workspace, result: Evaluation, files: Sequence[ScoredFile]
+) -> frozenset[str]:
     """Return the systems with the same ranking of every turn as the first one with the same scores in all measures."""
     same: dict[str, set[str]] = {}
     for row in result.rows("measures"):
@@ -153,7 +205,9 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     distinct("--scores", [name for name, _ in named])
     files = dict(named)
     workspace = call.answered()
-    result = call.ask(workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings)
+    result = call.ask(
+        workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings
+    )
     call.emit(workspace, result)
 
 
@@ -179,7 +233,9 @@ def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     metrics = means_of(result)
     family = result.families[headline_measure(metrics)] if metrics else None
-    blocks = tuple(block for block in show(result) if not isinstance(block, Paragraph))  # the claim is a verdict
+    blocks = tuple(
+        block for block in show(result) if not isinstance(block, Paragraph)
+    )  # the claim is a verdict
     limits = limits_of_fit(workspace.fit, workspace.project)
     return Answer(
         result, blocks, evaluate_findings(result), _READING, (), verdicts(result), overview(result), family, limits

@@ -119,7 +119,12 @@ def judging_worklist(
     first = frame["influence" if expected is None else "expected_influence"]
     of_topic = first.groupby(frame["topic"]).transform("sum")
     keys = zip(
-        -of_topic, frame["topic"].map(turn_sort_key), contest.pool.pair_turns[numbers], -first, frame["document"], strict=True
+        -of_topic,
+        frame["topic"].map(turn_sort_key),
+        contest.pool.pair_turns[numbers],
+        -first,
+        frame["document"],
+        strict=True,
     )
     order = [row for *_, row in sorted((*key, row) for row, key in enumerate(keys))]
     return frame.loc[order].reset_index(drop=True)
@@ -155,7 +160,9 @@ class State:
         number = len(self.orders)
         if not number:
             return ""
-        parts = [f"{self.count(state)} {state}" for state in ("proven", "certain") if self.count(state)]
+        parts = [
+            f"{self.count(state)} {state}" for state in ("proven", "certain") if self.count(state)
+        ]
         settled = f"{in_words(number, 'order')} of systems: {', '.join(parts) or 'none settled'}"
         if self.settled:
             return settled
@@ -164,7 +171,9 @@ class State:
             ends = f"(80% range: {self.total.low:,} to {self.total.high:,})"
             needs = verb(self.count("open"), "needs", "need")
             return f"{settled}; {orders} probably {needs} {in_words(self.total.median, 'more judgment')} {ends}"
-        if any(order.sure == order.sure for order in self.orders):  # there are draws, but nothing to ask
+        if any(
+            order.sure == order.sure for order in self.orders
+        ):  # there are draws, but nothing to ask
             return f"{settled}; no passage is left that could settle {orders}"
         return f"{settled}; too few judgments to estimate how many more are needed"
 

@@ -109,8 +109,14 @@ def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
         if record.get("judge") != judge.name or record.get("version") != judge.version:
             by = f"{str(record.get('judge'))[:40]!r}, version {str(record.get('version'))[:20]!r}"
             found = f"the grade was given by {by}, not by this program"
-            problems.add(line, found, "choose another name with --as, or remove the file", "other-judge")
-        elif not (isinstance(turn, str) and isinstance(document, str)) or grade is None or not 0 <= grade <= scale.max_grade:
+            problems.add(
+                line, found, "choose another name with --as, or remove the file", "other-judge"
+            )
+        elif (
+            not (isinstance(turn, str) and isinstance(document, str))
+            or grade is None
+            or not 0 <= grade <= scale.max_grade
+        ):
             found = f"turn, document or grade (0 to {scale.max_grade}) is missing or invalid"
             problems.add(line, found, "remove the line", "bad-grade")
         else:
@@ -206,7 +212,10 @@ class Tally(Replies):
 
     def add(self, asked: int, replies: Replies) -> None:
         """Count the answers of a batch of ``asked`` pairs."""
-        off = sum(grade_of(answer) is not None and "error" not in answer for answer in replies.refused.values())
+        off = sum(
+            grade_of(answer) is not None and "error" not in answer
+            for answer in replies.refused.values()
+        )
         self.take(replies)
         self.asked += asked
         self.off_scale += off
@@ -217,20 +226,37 @@ class Tally(Replies):
     @property
     def told(self) -> str:
         """A summary in one line; costs are in the unit of the program."""
-        numbers = {"graded": self.graded, "off the scale": self.off_scale or None, "failed": self.failed or None}
-        parts = [f"asked {self.asked:,}", *(f"{number:,} {what}" for what, number in numbers.items() if number is not None)]
-        costs = [cost for answer in (*self.answers.values(), *self.refused.values()) if (cost := _cost(answer))]
+        numbers = {
+            "graded": self.graded,
+            "off the scale": self.off_scale or None,
+            "failed": self.failed or None,
+        }
+        parts = [
+            f"asked {self.asked:,}",
+            *(f"{number:,} {what}" for what, number in numbers.items() if number is not None),
+        ]
+        costs = [
+            cost
+            for answer in (*self.answers.values(), *self.refused.values())
+            if (cost := _cost(answer))
+        ]
         return ", ".join([*parts, f"cost {sum(costs):g}"] if costs else parts)
 
     @property
     def warnings(self) -> list[str]:
         """Problems with the program and its answers."""
-        ignored = {"repeated": self.repeated, "foreign": self.foreign, "unreadable": self.unreadable}
+        ignored = {
+            "repeated": self.repeated,
+            "foreign": self.foreign,
+            "unreadable": self.unreadable,
+        }
         passed = [f"{number:,} {what}" for what, number in ignored.items() if number]
         told = [f"ignored answers: {', '.join(passed)}"] if passed else []
         told += [f"the program {self.complaint}"] if self.complaint else []
         errors = [str(answer["error"]) for answer in self.refused.values() if "error" in answer]
-        printable = "".join(letter if letter.isprintable() else " " for letter in "".join(errors[-1:]))[:300].strip()
+        printable = "".join(
+            letter if letter.isprintable() else " " for letter in "".join(errors[-1:])
+        )[:300].strip()
         return told + ([f"last error of the program: {printable}"] if errors else [])
 
 
@@ -287,7 +313,9 @@ class Interview:
         try:
             while True:
                 state = self.outlook.of(self._grades(), self.queue)
-                left = self.batch if self.limit is None else min(self.batch, self.limit - tally.asked)
+                left = (
+                    self.batch if self.limit is None else min(self.batch, self.limit - tally.asked)
+                )
                 some = [pair for pairs in self._open(state) for pair in pairs][: max(left, 0)]
                 if not some or tally.in_vain >= PATIENCE:
                     return tally, state
@@ -311,8 +339,12 @@ class Interview:
 
     def _recall(self, tally: Tally) -> None:
         """Take from the store the program's earlier answers to the same requests."""
-        open_ = {str(place): pair for place, pair in enumerate(self.requests) if pair not in self.said}
-        found = self.store.get(self._maker, {key: self.requests[pair] for key, pair in open_.items()})
+        open_ = {
+            str(place): pair for place, pair in enumerate(self.requests) if pair not in self.said
+        }
+        found = self.store.get(
+            self._maker, {key: self.requests[pair] for key, pair in open_.items()}
+        )
         for key, answer in found.items():
             grade = grade_of(answer)
             if grade is not None:
@@ -323,7 +355,9 @@ class Interview:
         """Return the remaining pairs of ``first`` and of the queue."""
         queue = self.queue if self.to_the_end or not state.settled else ()
         known = self.said.keys() | self._tried
-        first, rest = ([pair for pair in pairs if pair not in known] for pairs in (self.first, queue))
+        first, rest = (
+            [pair for pair in pairs if pair not in known] for pairs in (self.first, queue)
+        )
         return first, rest
 
     def ending(self, tally: Tally, state: State) -> str:
@@ -343,7 +377,10 @@ class Interview:
         of = {str(place): pair for place, pair in enumerate(self.requests) if pair in asked}
 
         def keep(answers: Mapping[str, dict[str, Any]]) -> None:
-            kept = {key: {"grade": grade_of(answer), "reason": reason_of(answer)} for key, answer in answers.items()}
+            kept = {
+                key: {"grade": grade_of(answer), "reason": reason_of(answer)}
+                for key, answer in answers.items()
+            }
             self.store.put(self._maker, kept, {key: self.requests[of[key]] for key in kept})
             for key, answer in kept.items():
                 self.said[of[key]] = Said(answer["grade"], answer["reason"])  # type: ignore[arg-type]

@@ -20,7 +20,12 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.run_pool import Grades
 from robustcs.evaluation.turns import Turns
 from robustcs.project.conversations import conversations_of
-from robustcs.project.hole_imputation import counted_turns, read_pool, run_sources, selection_warnings
+from robustcs.project.hole_imputation import (
+    counted_turns,
+    read_pool,
+    run_sources,
+    selection_warnings,
+)
 from robustcs.project.model import Project
 from robustcs.project.requirements import highest_grade, measures_of_rankings
 from robustcs.project.workspace import Workspace
@@ -73,7 +78,11 @@ class Holes:
         pool = self.contest.pool
         try:
             return fit_hole_model(
-                pool, grades, self.contest.top, run_sources(self.project, pool.names).learned, self.project.seed
+                pool,
+                grades,
+                self.contest.top,
+                run_sources(self.project, pool.names).learned,
+                self.project.seed,
             ), ""
         except UsageError as error:
             if error.slug != "one-grade":
@@ -82,7 +91,10 @@ class Holes:
 
 
 def find_holes(
-    workspace: Workspace, top: int | None = None, max_grade: int | None = None, pairs: Sequence[tuple[str, str]] = ()
+    workspace: Workspace,
+    top: int | None = None,
+    max_grade: int | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> Holes:
     """Read the compared systems, and find the unjudged passages in the top ``top`` of any of them.
 
@@ -100,22 +112,40 @@ def find_holes(
     turns = counted_turns(workspace, pool, qrels, holes=True)
     compared = tuple((names.index(first), names.index(second)) for first, second in comparisons)
     contest = hole_order.Contest(
-        pool, compared, tuple(measures), project.policy, turns.counted, top, max_grade or highest_grade(qrels)
+        pool,
+        compared,
+        tuple(measures),
+        project.policy,
+        turns.counted,
+        top,
+        max_grade or highest_grade(qrels),
     )
     grades = pool.grades(qrels)
     numbers = contest.holes(grades)
     in_turns = [pool.turns[turn] for turn in pool.pair_turns[numbers]]
     documents = pool.documents.take(pool.pair_documents[numbers]).texts()
     found = dict(zip(zip(in_turns, documents, strict=True), numbers.tolist(), strict=True))
-    return Holes(project, contest, grades, turns, found, (*pool.notes, *qrels.notes), conversations_of(workspace, qrels.turns))
+    return Holes(
+        project,
+        contest,
+        grades,
+        turns,
+        found,
+        (*pool.notes, *qrels.notes),
+        conversations_of(workspace, qrels.turns),
+    )
 
 
-def _comparisons(project: Project, asked: Sequence[tuple[str, str]]) -> tuple[list[str], list[tuple[str, str]]]:
+def _comparisons(
+    project: Project, asked: Sequence[tuple[str, str]]
+) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the systems and the compared pairs: ``asked``, else each group's baseline with its sets, else all pairs."""
     systems = project.systems
     if not (asked or project.groups):
         return list(systems), list(combinations(systems, 2))
-    pairs = list(asked) or [(group.baseline, name) for group in project.groups.values() for name in group.sets]
+    pairs = list(asked) or [
+        (group.baseline, name) for group in project.groups.values() for name in group.sets
+    ]
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     return names, list(dict.fromkeys(pairs))
 
@@ -147,7 +177,11 @@ class Outlook:
         self.covered = self.contest.holes(grades)
         trusted = model is not None and len(model.judged) >= ENOUGH
         self.model, self.effects = (model, effects) if trusted else (None, None)
-        self.drawn = hole_order.drawn_grades(model, self.holes.with_grades({})) if model is not None and trusted else None
+        self.drawn = (
+            hole_order.drawn_grades(model, self.holes.with_grades({}))
+            if model is not None and trusted
+            else None
+        )
 
     def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> State:
         """Return the state of the orders with the grades ``judged``; ``queue`` is the order of judging."""
@@ -188,7 +222,11 @@ def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple
     influence = moved[:, levels <= contest.max_grade].max(axis=1)
     influence[influence < 1e-12] = 0  # rounding errors of sums that cancel are no influence
     expected, warnings, fitted = None, tuple[str, ...](), None
-    notes = [f"passages are ordered by influence, because the hole model cannot be fitted: {reason}"] if reason else []
+    notes = (
+        [f"passages are ordered by influence, because the hole model cannot be fitted: {reason}"]
+        if reason
+        else []
+    )
     if model is not None:
         known = np.isin(levels, model.levels)
         expected = (moved[:, known] * model.probabilities()[rows[numbers]]).sum(axis=1)

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from robustcs.errors import InputError, OutputError, ProblemList, UsageError, input_error, not_written
+from robustcs.errors import (
+    InputError,
+    OutputError,
+    ProblemList,
+    UsageError,
+    input_error,
+    not_written,
+)
 from robustcs.inputs.qrels import Qrels
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.stored import lock
@@ -17,7 +24,9 @@ from robustcs.studies.judge.analysis import Pair
 from robustcs.wording import counted
 
 _DIGITS = re.compile("[0-9]{1,9}")
-_ADVICE = "judge only adds to files that it created for these qrels; name another file with --judgments"
+_ADVICE = (
+    "judge only adds to files that it created for these qrels; name another file with --judgments"
+)
 
 
 #: The CAsT assessment guidelines for the scale 0 to 4 (Table 6 of the ECAsT paper).
@@ -41,7 +50,9 @@ class Scale:
     @property
     def meanings(self) -> dict[str, str]:
         """Grade → meaning; meanings are empty unless the scale is 0 to 4."""
-        told = _GUIDELINES if self.max_grade == len(_GUIDELINES) - 1 else ("",) * (self.max_grade + 1)
+        told = (
+            _GUIDELINES if self.max_grade == len(_GUIDELINES) - 1 else ("",) * (self.max_grade + 1)
+        )
         return {str(grade): meaning for grade, meaning in enumerate(told)}
 
 
@@ -71,8 +82,15 @@ class JudgmentFile:
 
     def __init__(self, path: Path, scale: Scale, qrels: str | os.PathLike[str] | None = None):
         self.path = path
-        if path.exists() and qrels is not None and os.path.exists(qrels) and os.path.samefile(path, qrels):
-            raise UsageError("same-file", f"{path} is the qrels file", "name another file with --judgments")
+        if (
+            path.exists()
+            and qrels is not None
+            and os.path.exists(qrels)
+            and os.path.samefile(path, qrels)
+        ):
+            raise UsageError(
+                "same-file", f"{path} is the qrels file", "name another file with --judgments"
+            )
         refuse_protected(path, adds=True)
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -96,7 +114,12 @@ class JudgmentFile:
     def __enter__(self) -> JudgmentFile:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -112,7 +135,9 @@ class JudgmentFile:
         """
         self._check_in_place()
         size = os.fstat(self._file).st_size
-        rest = "".join(f"{turn} 0 {document} {grade}\n" for (turn, document), grade in graded).encode()
+        rest = "".join(
+            f"{turn} 0 {document} {grade}\n" for (turn, document), grade in graded
+        ).encode()
         try:
             while rest:
                 rest = rest[os.write(self._file, rest) :]
@@ -120,7 +145,9 @@ class JudgmentFile:
         except OSError as error:
             os.ftruncate(self._file, size)
             reason = (error.strerror or str(error)).lower()
-            raise OutputError(self.path, reason, "free some space and start again; all earlier grades are saved") from None
+            raise OutputError(
+                self.path, reason, "free some space and start again; all earlier grades are saved"
+            ) from None
         self.grades.update(graded)
 
     def take_back(self) -> None:
@@ -137,7 +164,9 @@ class JudgmentFile:
 
     def _repair(self, raw: bytes, scale: Scale) -> None:
         if not raw:
-            if hasattr(os, "O_DIRECTORY"):  # the folder's entry of the new file must reach the disk, too
+            if hasattr(
+                os, "O_DIRECTORY"
+            ):  # the folder's entry of the new file must reach the disk, too
                 folder = os.open(self.path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
                 os.fsync(folder)
                 os.close(folder)
@@ -161,7 +190,9 @@ class JudgmentFile:
 
     def _changed(self) -> InputError:
         found = "another program changed or removed this file during the session"
-        return input_error(self.path, None, found, "close that program and start again", "file-changed")
+        return input_error(
+            self.path, None, found, "close that program and start again", "file-changed"
+        )
 
 
 @dataclass(eq=False)
@@ -182,7 +213,14 @@ class Session:
         """Return the passage to judge: the last undone one, else the first open one; None at the end."""
         if self._recalled is not None:
             return self._recalled
-        return next((pair for pair in self.pairs if pair not in self.file.grades and pair not in self.skipped), None)
+        return next(
+            (
+                pair
+                for pair in self.pairs
+                if pair not in self.file.grades and pair not in self.skipped
+            ),
+            None,
+        )
 
     def grade(self, grade: int) -> Pair:
         """Save a grade of the current passage."""
@@ -244,7 +282,9 @@ def _parse(path: Path, raw: bytes, scale: Scale) -> dict[Pair, int]:
     try:
         text = _whole_lines(raw, scale).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise input_error(path, None, "not a plain text file", "name another file with --judgments", "not-utf8") from None
+        raise input_error(
+            path, None, "not a plain text file", "name another file with --judgments", "not-utf8"
+        ) from None
     problems = ProblemList(path)
     grades: dict[Pair, int] = {}
     for number, line in enumerate(text.split("\n"), 1):
@@ -271,7 +311,9 @@ def _line_misfit(cells: Sequence[str], grades: dict[Pair, int], scale: Scale) ->
     return misfit
 
 
-def misfit_of(pair: Pair, grade: str, scale: Scale, worklist: Collection[Pair] | None = None) -> str:
+def misfit_of(
+    pair: Pair, grade: str, scale: Scale, worklist: Collection[Pair] | None = None
+) -> str:
     """Return why a grade of a pair is not accepted; empty if it is. ``worklist``: the accepted pairs."""
     turn, document = pair
     # int() rejects numbers of thousands of digits, even zeros

@@ -49,7 +49,11 @@ def write_sheet(
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for turn, document in pairs:
-        texts_of_pair = _text_cell(texts.get(turn, "")), _id_cell(document), _text_cell(passages.get(document, ""))
+        texts_of_pair = (
+            _text_cell(texts.get(turn, "")),
+            _id_cell(document),
+            _text_cell(passages.get(document, "")),
+        )
         writer.writerow([_id_cell(known.of(turn)), _id_cell(turn), *texts_of_pair, ""])
     write_text(path, "\ufeff" + out.getvalue())
 
@@ -57,10 +61,16 @@ def write_sheet(
 def refuse_existing(path: Path) -> None:
     """Raise :class:`UsageError` if the file exists, since it may contain grades."""
     if path.is_file():
-        raise UsageError("file-exists", f"{path} exists and may contain grades", "name another file, or remove it first")
+        raise UsageError(
+            "file-exists",
+            f"{path} exists and may contain grades",
+            "name another file, or remove it first",
+        )
 
 
-def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapping[Pair, int]) -> tuple[dict[Pair, int], int]:
+def read_sheet(
+    path: Path, scale: Scale, worklist: Collection[Pair], known: Mapping[Pair, int]
+) -> tuple[dict[Pair, int], int]:
     """Read the grades of a filled-in sheet, and count its rows without a grade.
 
     Commas, semicolons and tabs are accepted as separators. Columns are found by their names (turn, document, grade). ``3.0``
@@ -77,7 +87,9 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
     lacking = [name for name in ("turn", "document", "grade") if name not in names]
     if lacking:
         found = f"no column {lacking[0]!r}; the columns are: {', '.join(names)}"
-        raise input_error(path, 1, found, "keep the header line that --export wrote", "no-such-column")
+        raise input_error(
+            path, 1, found, "keep the header line that --export wrote", "no-such-column"
+        )
     turn_at, document_at, grade_at = (names.index(name) for name in ("turn", "document", "grade"))
     problems = ProblemList(path)
     grades: dict[Pair, int] = {}
@@ -97,16 +109,30 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
             pair = _id_of(cells[turn_at]), _id_of(cells[document_at])
             found = misfit_of(pair, grade, scale, worklist)
             if found:
-                slug, advice = ("bad-grade", _CORRECT) if found.startswith("grade") else ("unknown-pair", _CHECK)
+                slug, advice = (
+                    ("bad-grade", _CORRECT)
+                    if found.startswith("grade")
+                    else ("unknown-pair", _CHECK)
+                )
                 problems.add(line, found, advice, slug)
                 continue
             for source, earlier in ((grades, "in an earlier line"), (known, "in the judgments")):
                 if source.get(pair, int(grade)) != int(grade):
                     found = f"turn {pair[0]} document {pair[1]} has grade {grade} but grade {source[pair]} {earlier}"
-                    problems.add(line, found, "clear the cell, or write the same grade", "contradicting-grades")
+                    problems.add(
+                        line,
+                        found,
+                        "clear the cell, or write the same grade",
+                        "contradicting-grades",
+                    )
             grades.setdefault(pair, int(grade))
     except csv.Error as error:
-        problems.add(rows.line_num, f"not valid CSV ({error})", "save the sheet again as CSV (UTF-8)", "not-csv")
+        problems.add(
+            rows.line_num,
+            f"not valid CSV ({error})",
+            "save the sheet again as CSV (UTF-8)",
+            "not-csv",
+        )
     problems.raise_if_any()
     return grades, blank
 

@@ -18,7 +18,9 @@ def show(result: Worklist) -> tuple[Block, ...]:
 
 def _orders(result: Worklist) -> Table:
     number, states = len(result.orders), result.orders["state"].value_counts()
-    settled = [f"{states[state]} {state}" for state in ("proven", "certain", "open") if states.get(state)]
+    settled = [
+        f"{states[state]} {state}" for state in ("proven", "certain", "open") if states.get(state)
+    ]
     [row] = result.rows("outlook")
     takes, expected = "", list[str]()
     if result.orders["expected"].notna().any():
@@ -42,7 +44,9 @@ def _worklist(result: Worklist) -> Table:
     model = ["expected_influence"] if result.worklist["expected_influence"].notna().any() else []
     by = "expected influence" if model else "influence"
     note = "Influence: the largest change that the grade can cause in the compared differences, summed over these."
-    note += " Expected: the mean change over the grades that the hole model predicts." if model else ""
+    note += (
+        " Expected: the mean change over the grades that the hole model predicts." if model else ""
+    )
     note += f" Topics are ordered by {by}; the passages of a topic by turn, then by {by}. CSV and JSON contain all passages."
     return result_table(
         result, "worklist",

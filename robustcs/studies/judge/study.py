@@ -15,7 +15,14 @@ from robustcs.programs.runner import Asking
 from robustcs.project.requirements import highest_grade
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Pair, Worklist
-from robustcs.studies.judge.asking import Interview, by_influence, drawn_judged, program_judge, read_judge, requests_for
+from robustcs.studies.judge.asking import (
+    Interview,
+    by_influence,
+    drawn_judged,
+    program_judge,
+    read_judge,
+    requests_for,
+)
 from robustcs.studies.judge.outlook import Holes, find_holes, worklist_of
 from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
 from robustcs.studies.judge.sheet import read_sheet, refuse_existing, write_sheet
@@ -129,9 +136,15 @@ def _run(
     """
     listing = list_ or any(call.given[name] for name in ("format", "output", "table"))
     if sum((listing, export is not None, import_ is not None, command is not None)) > 1:
-        raise UsageError("two-modes", "a list, --export, --import and --with cannot be combined", "use one of them per call")
+        raise UsageError(
+            "two-modes",
+            "a list, --export, --import and --with cannot be combined",
+            "use one of them per call",
+        )
     if all_ and (listing or export is not None or import_ is not None):
-        raise UsageError("idle-option", "--all has no effect on a list, --export and --import", "leave it out")
+        raise UsageError(
+            "idle-option", "--all has no effect on a list, --export and --import", "leave it out"
+        )
     pairs = [_pair(text) for text in pair]
     workspace = call.answered()
     scale = Scale(workspace.qrels, max_grade or highest_grade(workspace.qrels))
@@ -185,16 +198,24 @@ class _Desk:
         judged, project = read_judgments(self.path, self.scale), self.workspace.project
         texts = self.workspace.texts_of(self.workspace.qrels.turns)
         questions = texts.get("original", {}) | texts.get("human", {})
-        passages = _passages(self.workspace, {document for _, document in self.holes.pairs.keys() - judged.keys()})
+        passages = _passages(
+            self.workspace, {document for _, document in self.holes.pairs.keys() - judged.keys()}
+        )
         worklist, _ = worklist_of(self.holes, judged)
         left = [pair for pair in worklist.pairs if pair not in judged]
         write_sheet(target, left, questions, passages, self.holes.conversations)
         self._warn(worklist)
         done = len(worklist.pairs) - len(left)
-        self.call.tell(f"wrote {target}: {counted(len(left), 'passage')} to judge, {done} already judged")
+        self.call.tell(
+            f"wrote {target}: {counted(len(left), 'passage')} to judge, {done} already judged"
+        )
         if without := sum(document not in passages for _, document in left):
-            where = f"not in {project.collection}" if project.collection else "no --collection given"
-            self.call.tell(f"{without} of them {verb(without, 'has', 'have')} no text ({where}) but can still be graded")
+            where = (
+                f"not in {project.collection}" if project.collection else "no --collection given"
+            )
+            self.call.tell(
+                f"{without} of them {verb(without, 'has', 'have')} no text ({where}) but can still be graded"
+            )
 
     def take(self, source: Path) -> None:
         """Add the grades of a filled-in sheet."""
@@ -211,7 +232,9 @@ class _Desk:
     def sit(self, to_the_end: bool) -> None:
         """Judge at the terminal."""
         if not self.holes.pairs:
-            self.call.tell(f"nothing to judge: all passages in the top {self.holes.contest.top} of these systems are judged")
+            self.call.tell(
+                f"nothing to judge: all passages in the top {self.holes.contest.top} of these systems are judged"
+            )
             return
         project = self.workspace.project
         texts, passages = readable(self.workspace, self.holes.pairs)
@@ -221,7 +244,9 @@ class _Desk:
             notes = list(worklist.warnings)
             if without := len(self.holes.pairs) - len(pairs):
                 skipped = f"Skipped {without} of {counted(len(self.holes.pairs), 'passage')} without a text in"
-                notes.insert(0, f"{skipped} {shown(str(project.collection))}; --export includes them.")
+                notes.insert(
+                    0, f"{skipped} {shown(str(project.collection))}; --export includes them."
+                )
             session = Session(pairs, file)
             Sitting(session, passages, texts, self.scale, notes, outlook, to_the_end).run()
 
@@ -236,12 +261,18 @@ class _Desk:
         self._warn(worklist)
         first = drawn_judged(self.scale, passages, also_judged, project.seed)
         queue = [pair for pair in by_influence(worklist) if pair not in people]
-        requests = requests_for([*first, *queue], texts, passages, self.scale, self.holes.conversations)
+        requests = requests_for(
+            [*first, *queue], texts, passages, self.scale, self.holes.conversations
+        )
         if without := len(first) + len(queue) - len(requests):
-            tell(f"skipped {without} of {counted(len(first) + len(queue), 'passage')}: the passage or its turn has no text")
+            tell(
+                f"skipped {without} of {counted(len(first) + len(queue), 'passage')}: the passage or its turn has no text"
+            )
         first, queue = ([pair for pair in pairs if pair in requests] for pairs in (first, queue))
         track = self.workspace.track
-        interview = Interview(asking, judge, self.scale, requests, first, queue, said, people, outlook, track, **how)
+        interview = Interview(
+            asking, judge, self.scale, requests, first, queue, said, people, outlook, track, **how
+        )
         tally, state = interview.run(tell)
         for line in tally.warnings:
             tell(line)
@@ -252,7 +283,11 @@ class _Desk:
         elif state.settled and not interview.to_the_end:
             tell(f"{state.told}; stopped (--all continues)")
         if not said:
-            tell("the program gave no valid grade" if tally.asked else "the program was not asked about any passage")
+            tell(
+                "the program gave no valid grade"
+                if tally.asked
+                else "the program was not asked about any passage"
+            )
             return
         grades = f"{counted(len(said), 'grade')} by {judge.name}, version {judge.version}"
         tell(f"wrote {judge.path}: {grades} (model grades, not human judgments)")
@@ -266,7 +301,9 @@ class _Desk:
             self.call.tell(warning)
 
 
-def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+def readable(
+    workspace: Workspace, pairs: Collection[Pair]
+) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
     """Return the texts of the turns by formulation, and the texts of the passages of ``pairs``.
 
     Raises :class:`UsageError` if no turn of the ``pairs`` has a text, or no passage.
@@ -274,14 +311,20 @@ def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, d
     collection = workspace.project.collection
     texts = workspace.texts_of(workspace.qrels.turns)
     if not {turn for turn, _ in pairs} & {*texts.get("human", {}), *texts.get("original", {})}:
-        raise UsageError("no-texts", "no turn to judge has a text", "add texts with --rewrites human=FILE")
+        raise UsageError(
+            "no-texts", "no turn to judge has a text", "add texts with --rewrites human=FILE"
+        )
     if collection is None:
         advice = "name their file with --collection FILE (--list and --export work without it)"
         raise UsageError("no-collection", "no passage texts are given", advice)
     passages = _passages(workspace, {document for _, document in pairs})
     if not any(passages.values()):
-        found = f"{shown(collection)} contains none of the {counted(len(pairs), 'passage')} to judge"
-        raise UsageError("no-passages", found, "check the passage ids, or use --export FILE to judge elsewhere")
+        found = (
+            f"{shown(collection)} contains none of the {counted(len(pairs), 'passage')} to judge"
+        )
+        raise UsageError(
+            "no-passages", found, "check the passage ids, or use --export FILE to judge elsewhere"
+        )
     return texts, passages
 
 

@@ -57,7 +57,9 @@ class Sitting:
         self._turn = ""
         self.live, screen = sys.stdin.isatty(), sys.stdout.isatty()
         width = None if screen else int(os.environ.get("COLUMNS", "80") or 80)
-        self.console = Console(width=width, highlight=False, no_color=not screen or "NO_COLOR" in os.environ)
+        self.console = Console(
+            width=width, highlight=False, no_color=not screen or "NO_COLOR" in os.environ
+        )
         self.messages = list(self.notes)
         self._keys: list[str] = []
         self._line = 0
@@ -88,7 +90,9 @@ class Sitting:
             self.messages = [f"Saved: {key} for turn {turn}, passage {document}."]
         elif key == "u":
             back = self.session.undo()
-            self.messages = [f"Undone: turn {back[0]}, passage {back[1]}." if back else "Nothing to undo."]
+            self.messages = [
+                f"Undone: turn {back[0]}, passage {back[1]}." if back else "Nothing to undo."
+            ]
         elif key == "s":
             turn, document = self.session.skip()
             self.messages = [f"Skipped until the next session: turn {turn}, passage {document}."]
@@ -99,7 +103,9 @@ class Sitting:
             self.messages = [f"{unknown} Press 0–{self.max_grade}, {_COMMANDS}."]
         else:
             advice = f"write 0 to {self.max_grade}, u, s, q or ?"
-            raise input_error("standard input", self._line, f"{key!r} is not a valid key", advice, "bad-key")
+            raise input_error(
+                "standard input", self._line, f"{key!r} is not a valid key", advice, "bad-key"
+            )
 
     def _key(self) -> str | None:
         """Return the next key; None at the end of the input."""
@@ -127,7 +133,9 @@ class Sitting:
             self._print(message, "dim")
         topic = self.conversations.of(turn)
         judged, all_ = self.session.progress()
-        topic_judged, topic_all = self.session.progress(lambda one: self.conversations.of(one) == topic)
+        topic_judged, topic_all = self.session.progress(
+            lambda one: self.conversations.of(one) == topic
+        )
         progress = f"judged {judged} of {all_} · this topic {topic_judged} of {topic_all}"
         self._print(f"Topic {topic} · turn {turn} · {progress}", "bold")
         if self.state and self.state.told:
@@ -153,7 +161,11 @@ class Sitting:
 
     def _help(self) -> list[str]:
         return [
-            *(f"{grade}  {meaning}" for grade, meaning in reversed(self.scale.meanings.items()) if meaning),
+            *(
+                f"{grade}  {meaning}"
+                for grade, meaning in reversed(self.scale.meanings.items())
+                if meaning
+            ),
             "u  undo the last grade or skip, including grades of earlier sessions",
             "s  skip this passage until the next session",
             "q  quit; the same command continues from here",
@@ -165,12 +177,16 @@ class Sitting:
         judged, all_ = session.progress()
         skipped = f", {len(session.skipped)} skipped" if session.skipped else ""
         self._print("")
-        self._print(f"{counted(session.graded_here, 'passage')} graded in this session{skipped}; {judged} of {all_} judged.")
+        self._print(
+            f"{counted(session.graded_here, 'passage')} graded in this session{skipped}; {judged} of {all_} judged."
+        )
         if self.state and self.state.settled and not self.to_the_end and judged < all_:
             self._print(f"{self.state.told}. No more judgments are needed; use --all to continue.")
         if judged:
             path = session.file.path
-            self._print(f"The grades are in {path}. To add them to the qrels: robustcs augment --new-judgments {path}")
+            self._print(
+                f"The grades are in {path}. To add them to the qrels: robustcs augment --new-judgments {path}"
+            )
 
     def _print(self, text: str, style: str = "", indent: int = 0, end: str = "\n") -> None:
         """Print the text wrapped to the width."""
@@ -180,7 +196,12 @@ class Sitting:
             last = number == len(lines) - 1
             if not last or end == "\n":
                 line.rstrip()
-            self.console.print(Text(" " * indent).append_text(line), no_wrap=True, end=end if last else "\n", crop=False)
+            self.console.print(
+                Text(" " * indent).append_text(line),
+                no_wrap=True,
+                end=end if last else "\n",
+                crop=False,
+            )
 
 
 @contextmanager
@@ -190,7 +211,9 @@ def _single_keys() -> Iterator[None]:
         yield
         return
     before = termios.tcgetattr(0)
-    known = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(0, termios.TCSADRAIN))  # back from Ctrl-Z
+    known = signal.signal(
+        signal.SIGCONT, lambda *_: tty.setcbreak(0, termios.TCSADRAIN)
+    )  # back from Ctrl-Z
     try:
         tty.setcbreak(0, termios.TCSADRAIN)
         yield

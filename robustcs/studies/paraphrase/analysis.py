@@ -18,7 +18,14 @@ from robustcs.conversations import Conversations
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.similarity import function_words as grammar
-from robustcs.similarity.function_words import Word, adjacent, end_of_run, is_negation, tidy, words_of
+from robustcs.similarity.function_words import (
+    Word,
+    adjacent,
+    end_of_run,
+    is_negation,
+    tidy,
+    words_of,
+)
 from robustcs.similarity.paraphrases import text_key
 from robustcs.wording import counted
 
@@ -58,7 +65,9 @@ def antecedent(text: str, earlier: Sequence[str]) -> Antecedent | None:
     known = [[word.name for word in words_of(other)] for other in earlier]
     best: Antecedent | None = None
     for start, word in enumerate(words):
-        if word.grammar or (start and not words[start - 1].grammar and adjacent(text, words[start - 1], word)):
+        if word.grammar or (
+            start and not words[start - 1].grammar and adjacent(text, words[start - 1], word)
+        ):
             continue
         for last in range(end_of_run(text, words, start), start - 1, -1):
             names = [one.name for one in words[start : last + 1]]
@@ -71,7 +80,9 @@ def antecedent(text: str, earlier: Sequence[str]) -> Antecedent | None:
 
 
 def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
-    return any(words[place : place + len(part)] == part for place in range(len(words) - len(part) + 1))
+    return any(
+        words[place : place + len(part)] == part for place in range(len(words) - len(part) + 1)
+    )
 
 
 def _noun_phrase(text: str, words: Sequence[Word], named: int, last: int) -> Antecedent | None:
@@ -92,7 +103,12 @@ def _noun_phrase(text: str, words: Sequence[Word], named: int, last: int) -> Ant
     genitive = words[last].plain.endswith("'s")
     end = end_of_run(text, words, last)
     # does honey spoil: one word after it, which is the verb
-    subject = auxiliary and before not in grammar.NO_VERB_AFTER and end == last + 1 and text[words[end].start].islower()
+    subject = (
+        auxiliary
+        and before not in grammar.NO_VERB_AFTER
+        and end == last + 1
+        and text[words[end].start].islower()
+    )
     return Antecedent(first, named, last) if end == last or genitive or subject else None
 
 
@@ -105,7 +121,9 @@ def drop_antecedent(text: str, earlier: Sequence[str]) -> str | None:
     if found is None or not found.first:
         return None
     words = words_of(text)
-    if words[found.first - 1].plain not in grammar.PREPOSITIONS or words[found.last].plain.endswith("'s"):
+    if words[found.first - 1].plain not in grammar.PREPOSITIONS or words[found.last].plain.endswith(
+        "'s"
+    ):
         return None
     left = [*words[: found.first - 1], *words[found.last + 1 :]]
     if not _says_something(left):
@@ -142,7 +160,9 @@ def misspell(text: str, seed: int) -> str | None:
 
     Conditions: a content word has four or more letters from a to z; the result is no other word of the text.
     """
-    words = [word for word in words_of(text) if not word.grammar and len(word.plain) >= _LEAST_LETTERS]
+    words = [
+        word for word in words_of(text) if not word.grammar and len(word.plain) >= _LEAST_LETTERS
+    ]
     words = [word for word in words if word.plain.isascii() and word.plain.isalpha()]
     if not words:
         return None
@@ -154,7 +174,9 @@ def misspell(text: str, seed: int) -> str | None:
     letter = letter.upper() if text[at].isupper() else letter
     varied = text[:at] + letter + text[at + 1 :]
     known = {other.plain for other in words_of(text)}
-    return None if word.plain[:place] + letter.lower() + word.plain[place + 1 :] in known else varied
+    return (
+        None if word.plain[:place] + letter.lower() + word.plain[place + 1 :] in known else varied
+    )
 
 
 def _neighbours(letter: str) -> list[str]:
@@ -175,7 +197,12 @@ def _neighbours(letter: str) -> list[str]:
 def reorder(text: str, seed: int) -> str | None:
     """Exchange two content words. Condition: two content words differ."""
     words = [word for word in words_of(text) if not word.grammar]
-    pairs = [(one, two) for place, one in enumerate(words) for two in words[place + 1 :] if one.plain != two.plain]
+    pairs = [
+        (one, two)
+        for place, one in enumerate(words)
+        for two in words[place + 1 :]
+        if one.plain != two.plain
+    ]
     if not pairs:
         return None
     one, two = pairs[drawn(seed, "order", text, len(pairs))]
@@ -189,7 +216,11 @@ def drop_function_words(text: str) -> str | None:
     Conditions: something is omitted; two words or more remain, one of them a content word.
     """
     words = words_of(text)
-    kept = [word for word in words if not word.grammar or word.plain in grammar.PRONOUNS or is_negation(word.plain)]
+    kept = [
+        word
+        for word in words
+        if not word.grammar or word.plain in grammar.PRONOUNS or is_negation(word.plain)
+    ]
     if len(kept) == len(words) or not _says_something(kept):
         return None
     return " ".join(text[word.start : word.end] for word in kept)
@@ -203,10 +234,15 @@ def elide(text: str) -> str | None:
     """
     words = words_of(text)
     content = grammar.DETERMINERS | grammar.POSSESSIVES
-    opening = next((place for place, word in enumerate(words) if not word.grammar or word.plain in content), len(words))
+    opening = next(
+        (place for place, word in enumerate(words) if not word.grammar or word.plain in content),
+        len(words),
+    )
     if opening < 2 or not ({words[0].plain} & (grammar.QUESTION_WORDS | grammar.AUXILIARIES)):
         return None
-    if any(is_negation(word.plain) for word in words[:opening]) or not _says_something(words[opening:]):
+    if any(is_negation(word.plain) for word in words[:opening]) or not _says_something(
+        words[opening:]
+    ):
         return None
     rest = text[words[opening].start :]
     return rest[:1].upper() + rest[1:]
@@ -281,7 +317,10 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
     conversations = evaluated.conversations_of(turns)
     raw = {turn: original.get(turn) or human[turn] for turn in turns}
     manual = {turn: human.get(turn) or original[turn] for turn in turns}
-    before = {kind: earlier_texts(turns, texts, conversations) for kind, texts in (("raw", raw), ("manual", manual))}
+    before = {
+        kind: earlier_texts(turns, texts, conversations)
+        for kind, texts in (("raw", raw), ("manual", manual))
+    }
     rows: dict[str, list[tuple[str, str, str, str]]] = {rule.category: [] for rule in RULES}
     tried = dict.fromkeys(rows, 0)
     for turn in turns:
@@ -290,13 +329,21 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
             if rule.later and not before["manual"][turn]:
                 continue
             tried[rule.category] += 1
-            found = _varied(rule, manual[turn], raw[turn], before["manual"][turn], before["raw"][turn], seed)
+            found = _varied(
+                rule, manual[turn], raw[turn], before["manual"][turn], before["raw"][turn], seed
+            )
             key = text_key(found[0]), text_key(found[1])
             if key not in seen:
                 seen.add(key)
                 rows[rule.category].append((turn, rule.category, *found))
     categories = [
-        (rule.category, rule.says, turns_, made := len(rows[rule.category]), made / turns_ if turns_ else math.nan)
+        (
+            rule.category,
+            rule.says,
+            turns_,
+            made := len(rows[rule.category]),
+            made / turns_ if turns_ else math.nan,
+        )
         for rule, turns_ in zip(RULES, tried.values(), strict=True)
     ]
     place = {turn: number for number, turn in enumerate(turns)}
@@ -306,13 +353,23 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
     return Variations(evaluated, content={"categories": categories, "variations": ordered})
 
 
-def earlier_texts(turns: Sequence[str], texts: Texts, conversations: Conversations) -> dict[str, list[str]]:
+def earlier_texts(
+    turns: Sequence[str], texts: Texts, conversations: Conversations
+) -> dict[str, list[str]]:
     """Return for each turn the texts of the earlier turns of its conversation; ``turns`` are in natural order."""
-    return {turn: [texts[one] for one in earlier] for turn, earlier in conversations.earlier(turns).items()}
+    return {
+        turn: [texts[one] for one in earlier]
+        for turn, earlier in conversations.earlier(turns).items()
+    }
 
 
 def _varied(
-    rule: Rule, manual: str, raw: str, before_manual: Sequence[str], before_raw: Sequence[str], seed: int
+    rule: Rule,
+    manual: str,
+    raw: str,
+    before_manual: Sequence[str],
+    before_raw: Sequence[str],
+    seed: int,
 ) -> tuple[str, str]:
     """Return the manual and the raw text after a rule; a text that the rule cannot change stays as it is."""
     if rule.leans:
@@ -326,5 +383,7 @@ def _notes(turns: Sequence[str], original: Texts, human: Texts) -> list[str]:
     for name, texts, other in (("Original", original, "Human"), ("Human", human, "Original")):
         lacking = [turn for turn in turns if turn not in texts]
         if lacking:
-            notes.append(f"{counted(len(lacking), 'turn')} without the {name} text: {other} is used instead")
+            notes.append(
+                f"{counted(len(lacking), 'turn')} without the {name} text: {other} is used instead"
+            )
     return notes

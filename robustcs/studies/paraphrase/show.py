@@ -17,7 +17,9 @@ def show(result: Variations | Paraphrased) -> tuple[Block, ...]:
     """Return the counts of each stage or category, and examples."""
     if isinstance(result, Variations):
         rows = result.variations
-        shown = pd.concat([rows[rows["category"] == name].head(_SHOWN) for name in result.categories["category"]])
+        shown = pd.concat(
+            [rows[rows["category"] == name].head(_SHOWN) for name in result.categories["category"]]
+        )
         return (
             result_table(
                 result, "categories", "Variations of the turns by category", ["category", "says", "turns", "valid", "share"],
@@ -53,4 +55,8 @@ def show(result: Variations | Paraphrased) -> tuple[Block, ...]:
         ),
         result_table(result, "paraphrases", "Paraphrases", ["turn", "source", "manual", "raw"], most=_EXAMPLES),
     )  # fmt: skip
-    return tuple(block for block in blocks if block.rows or block.of in ("stages", "diversity", "paraphrases"))
+    return tuple(
+        block
+        for block in blocks
+        if block.rows or block.of in ("stages", "diversity", "paraphrases")
+    )

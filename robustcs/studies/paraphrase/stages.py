@@ -40,7 +40,12 @@ class Request:
     @property
     def content(self) -> dict[str, object]:
         """The parts of the request that decide the answer: all but the turn id."""
-        return {"stage": self.stage, "text": self.text, "history": list(self.history), "n": self.number}
+        return {
+            "stage": self.stage,
+            "text": self.text,
+            "history": list(self.history),
+            "n": self.number,
+        }
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,11 @@ Maker = Callable[[Sequence[Request]], Made]
 def texts_of(answer: Mapping[str, Any]) -> list[str] | None:
     """Return the texts of a program's answer, from ``texts`` or ``text``; None if they are not strings."""
     texts = answer.get("texts", [answer.get("text")])
-    return list(texts) if texts and isinstance(texts, list) and all(isinstance(one, str) for one in texts) else None
+    return (
+        list(texts)
+        if texts and isinstance(texts, list) and all(isinstance(one, str) for one in texts)
+        else None
+    )
 
 
 @dataclass(frozen=True)
@@ -123,7 +132,9 @@ class _Row:
         return text_key(self.manual) == text_key(self.source_text)
 
 
-def without_context(requests: Sequence[Request], nouns: Callable[[str], str] = without_nouns) -> Made:
+def without_context(
+    requests: Sequence[Request], nouns: Callable[[str], str] = without_nouns
+) -> Made:
     """Remove context by removing nouns: see :mod:`robustcs.similarity.stripping`."""
     return Made("nouns", {request: [nouns(request.text)] for request in requests})
 
@@ -152,14 +163,20 @@ def paraphrase(
     raw = {turn: strip(original[turn]) for turn in turns if turn in original}
     manual = {turn: strip(human[turn]) for turn in turns if turn in human}
     said = earlier_texts([turn for turn in turns if turn in original], original, conversations)
-    before = earlier_texts(turns, {turn: human.get(turn) or original[turn] for turn in turns}, conversations)
+    before = earlier_texts(
+        turns, {turn: human.get(turn) or original[turn] for turn in turns}, conversations
+    )
 
     sources_of: dict[str, dict[Source, str]] = {turn: {} for turn in turns}
     if "manual" in sources:
         for turn, one in manual.items():
             sources_of[turn]["manual"] = one.question
     if "raw" in sources:
-        asked = {turn: Request("reformulate", turn, raw[turn].question, tuple(said[turn])) for turn in raw if said[turn]}
+        asked = {
+            turn: Request("reformulate", turn, raw[turn].question, tuple(said[turn]))
+            for turn in raw
+            if said[turn]
+        }
         reformulated = steps.take("reformulate", list(asked.values()))
         for turn, one in raw.items():
             found = reformulated[asked[turn]][0] if turn in asked else one.question
@@ -171,7 +188,11 @@ def paraphrase(
         for turn, own in sources_of.items() for source, found in own.items()
     }  # fmt: skip
     texts = steps.take("paraphrase", list(wanted.values()))
-    rows = [_Row(*key, request.text, one) for key, request in wanted.items() for one in texts[request][:count_]]
+    rows = [
+        _Row(*key, request.text, one)
+        for key, request in wanted.items()
+        for one in texts[request][:count_]
+    ]
     rows, bleu_rows = _context_removed(steps, rows, raw, manual, original, human, before, nouns)
     kept, dropped = _cleaned(rows)
     lost = [turn for turn in turns if sources_of[turn] and turn not in {row.turn for row in kept}]
@@ -208,7 +229,9 @@ class _Steps:
             failed += not texts
             empty += sum(not one for one in texts)
             found[request] = [one or request.text for one in texts] or [request.text]
-        self.counts.append((stage, made.by, len(different), made.known, failed, empty, made.useless))
+        self.counts.append(
+            (stage, made.by, len(different), made.known, failed, empty, made.useless)
+        )
         self.notes += [f"{stage}: {made.note}"] if made.note else []
         return found
 
@@ -226,14 +249,21 @@ def _context_removed(
         return Request("remove_context", turn, one, tuple(before[turn]))
 
     # turns without earlier turns keep their context
-    asked = {("row", place): request(row.turn, row.manual) for place, row in enumerate(rows) if before[row.turn]}
+    asked = {
+        ("row", place): request(row.turn, row.manual)
+        for place, row in enumerate(rows)
+        if before[row.turn]
+    }
     turns = {("turn", turn): request(turn, stripped[turn]) for turn in both if before[turn]}
     found = steps.take("remove_context", [*asked.values(), *turns.values()])
     done = [
         replace(row, raw=found[asked["row", place]][0] if ("row", place) in asked else row.manual)
         for place, row in enumerate(rows)
     ]
-    removed = {turn: found[turns["turn", turn]][0] if ("turn", turn) in turns else one for turn, one in stripped.items()}
+    removed = {
+        turn: found[turns["turn", turn]][0] if ("turn", turn) in turns else one
+        for turn, one in stripped.items()
+    }
     nouns = {turn: without(one) for turn, one in stripped.items()}
     compared = [
         ("as they are", human, original), ("feedback taken off", stripped, plain), ("nouns taken off", nouns, plain),
@@ -252,11 +282,24 @@ def _cleaned(rows: Sequence[_Row]) -> tuple[list[_Row], list[tuple[str, str, str
     dropped: list[tuple[str, str, str, str, str]] = []
     for turn, some in groupby(rows, lambda row: row.turn):
         own = list(some)
-        dropped += [(turn, "source", "exact", row.manual, row.source_text) for row in own if row.copies]
+        dropped += [
+            (turn, "source", "exact", row.manual, row.source_text) for row in own if row.copies
+        ]
         left = [row for row in own if not row.copies]
-        stay, go = clean([Paraphrase(turn, row.manual, row.raw, place) for place, row in enumerate(left)])
+        stay, go = clean(
+            [Paraphrase(turn, row.manual, row.raw, place) for place, row in enumerate(left)]
+        )
         kept += [left[one.line] for one in stay]
-        dropped += [(turn, one.kind, one.relation, getattr(one.dropped, one.kind), getattr(one.kept, one.kind)) for one in go]
+        dropped += [
+            (
+                turn,
+                one.kind,
+                one.relation,
+                getattr(one.dropped, one.kind),
+                getattr(one.kept, one.kind),
+            )
+            for one in go
+        ]
     return kept, dropped
 
 

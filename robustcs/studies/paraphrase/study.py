@@ -28,7 +28,9 @@ def ask(
     *,
     command: Annotated[str, Opt("COMMAND", flag="--with")] | None = None,
     context_remover: Annotated[Literal["nouns", "nltk"], Opt(needs="--with")] | None = None,
-    sources: Annotated[tuple[Literal["raw", "manual"], ...], Opt(flag="--turns", needs="--with")] = (),
+    sources: Annotated[
+        tuple[Literal["raw", "manual"], ...], Opt(flag="--turns", needs="--with")
+    ] = (),
     keep_feedback: Annotated[bool, Opt(needs="--with")] = False,
     number: Annotated[int, at_least(1, 1000, needs="--with")] = 5,
     timeout: Annotated[int, at_least(1, 604_800, "SECONDS", needs="--with")] = 600,
@@ -74,24 +76,36 @@ def ask(
     original, human = prepare(workspace)
     seed = workspace.project.seed
     conversations = conversations_of(workspace, sorted({*original, *human}, key=turn_sort_key))
-    evaluated = Evaluated(workspace.project.policy, "texts", 0, 0, (f"seed {seed}",), conversations=conversations)
+    evaluated = Evaluated(
+        workspace.project.policy, "texts", 0, 0, (f"seed {seed}",), conversations=conversations
+    )
     if command is None:
         if context_remover:
-            raise UsageError("no-maker", "the context remover needs a program", "name one with --with COMMAND")
+            raise UsageError(
+                "no-maker", "the context remover needs a program", "name one with --with COMMAND"
+            )
         return vary(original, human, evaluated, seed)
     given = {"raw": original, "manual": human}
     for source in sources:
         if not given.get(source):
             role = "original" if source == "raw" else "human"
-            raise UsageError("no-texts", f"no {source} turns are given", f"add --rewrites {role}=FILE")
+            raise UsageError(
+                "no-texts", f"no {source} turns are given", f"add --rewrites {role}=FILE"
+            )
     nouns = tagged_nouns() if context_remover == "nltk" else without_nouns
     if context_remover == "nltk":
         evaluated = replace(evaluated, notes=(*evaluated.notes, "nouns by NLTK's tagger"))
-    makers: dict[stages.Stage, stages.Maker] = dict.fromkeys(stages.STAGES, program(command, seed, timeout, workspace))
+    makers: dict[stages.Stage, stages.Maker] = dict.fromkeys(
+        stages.STAGES, program(command, seed, timeout, workspace)
+    )
     if context_remover:
         makers["remove_context"] = partial(stages.without_context, nouns=nouns)
-    chosen = [source for source in stages.SOURCES if given[source] and (not sources or source in sources)]
-    return stages.paraphrase(original, human, makers, number, chosen, evaluated, not keep_feedback, nouns)
+    chosen = [
+        source for source in stages.SOURCES if given[source] and (not sources or source in sources)
+    ]
+    return stages.paraphrase(
+        original, human, makers, number, chosen, evaluated, not keep_feedback, nouns
+    )
 
 
 def program(command: str, seed: int, timeout: float, workspace: Workspace) -> stages.Maker:
@@ -118,7 +132,11 @@ def prepare(workspace: Workspace) -> tuple[Texts, Texts]:
     """Read and check the inputs. Return the raw and the manual turns."""
     original, human = (workspace.texts.get(role, {}) for role in ("original", "human"))
     if not original and not human:
-        raise UsageError("no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
+        raise UsageError(
+            "no-texts",
+            "no turns are given",
+            "add --rewrites original=FILE and --rewrites human=FILE",
+        )
     if original and human:
         check_common_turns("Original", original, "Human", human)
     return original, human
@@ -143,13 +161,19 @@ def _run(
             Replace files of --folder that have other content.
     """
     if vary and asked["command"]:
-        raise UsageError("two-modes", "--vary and --with exclude each other", "run robustcs paraphrase twice, with one each")
+        raise UsageError(
+            "two-modes",
+            "--vary and --with exclude each other",
+            "run robustcs paraphrase twice, with one each",
+        )
     workspace = call.workspace()
     result = ask(workspace, **asked)
     written = write_folder(folder, _files(result), overwrite) if folder else []
     call.emit(workspace, result)
     if written:
-        call.tell(f"wrote {', '.join(map(str, written))}; next: robustcs testsets --paraphrases {written[0]}")
+        call.tell(
+            f"wrote {', '.join(map(str, written))}; next: robustcs testsets --paraphrases {written[0]}"
+        )
     else:
         call.tell("no file written; add --folder DIR to write paraphrases.csv")
 
@@ -157,7 +181,9 @@ def _run(
 def _files(result: Variations | Paraphrased) -> Mapping[str, str]:
     """Return the files for ``--folder``: name → content."""
     if isinstance(result, Variations):
-        rows = [(row.turn, row.manual, row.raw, row.category) for row in result.variations.itertuples()]
+        rows = [
+            (row.turn, row.manual, row.raw, row.category) for row in result.variations.itertuples()
+        ]
         return {"paraphrases.csv": paraphrases_csv(rows)}
     made = list(result.paraphrases.itertuples(index=False, name=None))
     csv = paraphrases_csv((turn, manual, raw, "") for turn, _, _, manual, raw in made)

@@ -48,7 +48,11 @@ class PassageChoice(Result):
 
 
 def choose_passages(
-    qrels: Qrels, texts: Mapping[str, str], evaluated: Evaluated, per_turn: int = PER_TURN, seed: int = 0
+    qrels: Qrels,
+    texts: Mapping[str, str],
+    evaluated: Evaluated,
+    per_turn: int = PER_TURN,
+    seed: int = 0,
 ) -> PassageChoice:
     """Choose ``per_turn`` passages of every turn, the highest grades first, none below the relevance level.
 
@@ -58,14 +62,19 @@ def choose_passages(
     Raises :class:`NotInstalledError` if a choice needs scikit-learn and it is not installed.
     """
     level = evaluated.policy.relevance_level
-    by_turn: dict[str, list[tuple[int, str]]] = {turn: [] for turn in sorted(qrels.turns, key=turn_sort_key)}
+    by_turn: dict[str, list[tuple[int, str]]] = {
+        turn: [] for turn in sorted(qrels.turns, key=turn_sort_key)
+    }
     for turn, document, grade in qrels.rows():
         if grade >= level:
             by_turn[turn].append((grade, document))
     rows: list[tuple[object, ...]] = []
     turns = []
     for turn, relevant in by_turn.items():
-        known = sorted((pair for pair in relevant if pair[1] in texts), key=lambda pair: (-pair[0], turn_sort_key(pair[1])))
+        known = sorted(
+            (pair for pair in relevant if pair[1] in texts),
+            key=lambda pair: (-pair[0], turn_sort_key(pair[1])),
+        )
         own = _of_turn(turn, known, texts, per_turn, seed)
         rows += own
         lowest = min((row[2] for row in own), default=None)  # type: ignore[type-var]
@@ -86,11 +95,17 @@ def _of_turn(
             break
         same = [passage for other, passage in known if other == grade]
         if len(same) <= room:
-            rows += [(turn, passage, grade, "grade", None, len(same), texts[passage]) for passage in same]
+            rows += [
+                (turn, passage, grade, "grade", None, len(same), texts[passage]) for passage in same
+            ]
             continue
         draw = np.random.default_rng([seed, zlib.crc32(turn.encode())])
-        for cluster, place in enumerate(one_per_cluster([texts[passage] for passage in same], room, draw), 1):
-            rows.append((turn, same[place], grade, "cluster", cluster, len(same), texts[same[place]]))
+        for cluster, place in enumerate(
+            one_per_cluster([texts[passage] for passage in same], room, draw), 1
+        ):
+            rows.append(
+                (turn, same[place], grade, "cluster", cluster, len(same), texts[same[place]])
+            )
     return rows
 
 
@@ -113,9 +128,13 @@ def _k_means(texts: Sequence[str], clusters: int, seed: int) -> npt.NDArray[np.i
         from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
         raise NotInstalledError(
-            "no-scikit-learn", f"scikit-learn cannot be imported ({error})", "install it with: pip install 'robustcs[passages]'"
+            "no-scikit-learn",
+            f"scikit-learn cannot be imported ({error})",
+            "install it with: pip install 'robustcs[passages]'",
         ) from error
     # every word counts, even in other languages and of one letter
     vectors = TfidfVectorizer(token_pattern=r"\w+|[^\w\s]").fit_transform(texts)
-    labels: npt.NDArray[np.int32] = KMeans(clusters, n_init=_STARTS, random_state=seed).fit_predict(vectors)
+    labels: npt.NDArray[np.int32] = KMeans(clusters, n_init=_STARTS, random_state=seed).fit_predict(
+        vectors
+    )
     return labels

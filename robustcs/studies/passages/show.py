@@ -14,7 +14,10 @@ _EXCERPT = 90
 
 def show(result: PassageChoice) -> tuple[Block, ...]:
     """Return the first passages, and the turns with too few."""
-    excerpts = [whole if len(whole) <= _EXCERPT else f"{whole[: _EXCERPT - 1]}…" for whole in result.passages["text"]]
+    excerpts = [
+        whole if len(whole) <= _EXCERPT else f"{whole[: _EXCERPT - 1]}…"
+        for whole in result.passages["text"]
+    ]
     short = result.turns[result.turns["chosen"] < result.per_turn]
     tables = (
         result_table(

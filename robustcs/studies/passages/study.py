@@ -15,7 +15,9 @@ from robustcs.studies.study import SEED, Command
 from robustcs.wording import counted
 
 
-def ask(workspace: Workspace, *, number: Annotated[int, Opt("N", low=1, high=100)] = 5) -> PassageChoice:
+def ask(
+    workspace: Workspace, *, number: Annotated[int, Opt("N", low=1, high=100)] = 5
+) -> PassageChoice:
     """Choose relevant passages of each turn for annotation.
 
     Takes the passages with the highest grades, none below the relevance level. If a grade has more passages than places
@@ -36,12 +38,17 @@ def ask(workspace: Workspace, *, number: Annotated[int, Opt("N", low=1, high=100
     path = workspace.require("collection")
     scikit_learn(workspace)
     qrels = workspace.qrels
-    wanted, texts = relevant_passages(qrels, project.policy.relevance_level, path, partial(read_passages, path))
+    wanted, texts = relevant_passages(
+        qrels, project.policy.relevance_level, path, partial(read_passages, path)
+    )
     workspace.remember("collection", path, len(texts))
     lacking = len(wanted) - len(texts)
     notes = qrels.notes
     if lacking:
-        notes = (*notes, f"{counted(lacking, 'relevant passage')} skipped: no text in the collection")
+        notes = (
+            *notes,
+            f"{counted(lacking, 'relevant passage')} skipped: no text in the collection",
+        )
     evaluated = Evaluated(project.policy, "texts", len(qrels.turns), 0, notes)
     return choose_passages(qrels, texts, evaluated, number, project.seed)
 

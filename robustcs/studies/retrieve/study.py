@@ -25,7 +25,12 @@ from robustcs.wording import counted
 _NOTHING = "nothing to do: every question has a run"
 
 
-def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], None] = lambda message: None) -> Plan:
+def ask(
+    workspace: Workspace,
+    *,
+    dry_run: bool = False,
+    tell: Callable[[str], None] = lambda message: None,
+) -> Plan:
     """Retrieve passages for questions without a run.
 
     Prints a plan, searches with BM25 (pyserini) for questions that are not in the store of rankings, and writes a TREC run for
@@ -48,7 +53,10 @@ def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], No
       robustcs retrieve --explain 31_4
       robustcs retrieve --segment 250 --collection documents.jsonl.gz
     """
-    every = [Retrieval(workspace, tell, systems_with_texts(workspace)), *retrievals_of_cells(workspace, tell)]
+    every = [
+        Retrieval(workspace, tell, systems_with_texts(workspace)),
+        *retrievals_of_cells(workspace, tell),
+    ]
     for retrieval in () if dry_run else every:
         if any(system.open for system in retrieval.systems):
             retrieval.prepare()
@@ -70,7 +78,9 @@ def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> 
     settings = workspace.project.retrieval
     store = RankingStore(settings.store if settings else None)
     rankers = store.rankers()
-    states = index_states([ranker for _, ranker, *_ in rankers], Maker(settings).index if settings else "")
+    states = index_states(
+        [ranker for _, ranker, *_ in rankers], Maker(settings).index if settings else ""
+    )
     found = list(zip(rankers, states, strict=True))
     if prune:
         gone = store.prune([key for (key, *_), state in found if state != "current"])
@@ -164,7 +174,9 @@ def _run(
         raise UsageError("two-modes", found, "use one of them per call")
     given = {"index": index, "depth": depth, "rewriter": rewriter, "reranker": reranker, "model": model, "k1": k1, "b": b,
              "rm3": rm3 or None, "heap": heap, "folder": folder}  # fmt: skip
-    workspace = call.workspace(_configured(call.project, {name: one for name, one in given.items() if one is not None}))
+    workspace = call.workspace(
+        _configured(call.project, {name: one for name, one in given.items() if one is not None})
+    )
     if segment:
         _segment(call, workspace, segment, spacy, folder)
     elif size or prune:
@@ -196,22 +208,35 @@ def _retrieve(call: Call, workspace: Workspace, turn: str | None, dry_run: bool)
             call.tell(_NOTHING)
 
 
-def _segment(call: Call, workspace: Workspace, words: int, spacy: str | None, folder: str | None) -> None:
+def _segment(
+    call: Call, workspace: Workspace, words: int, spacy: str | None, folder: str | None
+) -> None:
     """Write the documents of the collection as passages into ``folder``."""
     path, settings = workspace.require("collection"), workspace.project.retrieval
-    target = Path(folder or (settings.folder if settings else "retrieved")) / f"{path.name.partition('.')[0]}-{words}.jsonl"
+    target = (
+        Path(folder or (settings.folder if settings else "retrieved"))
+        / f"{path.name.partition('.')[0]}-{words}.jsonl"
+    )
     split = by_spacy(spacy) if spacy else by_rules
     documents, passages = segment_collection(path, target, words, split, workspace.track)
-    call.tell(f"wrote {target}: {counted(passages, 'passage')} of {counted(documents, 'document')}; use it with --collection")
+    call.tell(
+        f"wrote {target}: {counted(passages, 'passage')} of {counted(documents, 'document')}; use it with --collection"
+    )
 
 
 def _configured(project: Project, given: dict[str, Any]) -> Project:
     """Return the project with the options of the command in place of its settings."""
     given |= {name: Path(given[name]) for name in ("index", "folder", "reranker") if name in given}
     rewriter = given.get("rewriter")
-    if rewriter is not None and rewriter not in CONTEXT and not Path(rewriter.partition(":")[0]).exists():
+    if (
+        rewriter is not None
+        and rewriter not in CONTEXT
+        and not Path(rewriter.partition(":")[0]).exists()
+    ):
         advice = f"check the path, or write {' or '.join(CONTEXT)}"
-        raise UsageError("no-such-rewriter", f"--rewriter {rewriter}: no such file or folder", advice)
+        raise UsageError(
+            "no-such-rewriter", f"--rewriter {rewriter}: no such file or folder", advice
+        )
     if project.retrieval is not None:
         return replace(project, retrieval=replace(project.retrieval, **given))
     return replace(project, retrieval=RetrievalSettings(**given)) if "index" in given else project

@@ -24,7 +24,10 @@ NONE = "(none)"
 NO_ESTIMATE = "not a random sample: shares describe the reviewed turns only, not all turns"
 _CI = "95% CI for all turns of the sample's population: Blaker's exact interval; null unless the sample is random"
 _WHOSE = (text("category", header="Category"), text("systems", header="System"))
-_BY = (text("coder", "empty if unknown", "Coder"), text("sample", "the sample, and the number of its turns that were reviewed"))
+_BY = (
+    text("coder", "empty if unknown", "Coder"),
+    text("sample", "the sample, and the number of its turns that were reviewed"),
+)
 
 
 class Value(NamedTuple):
@@ -100,7 +103,11 @@ class _Part:
 
     def hits(self, category: str) -> set[str]:
         """Return the turns with a category, or without any."""
-        return {turn for turn, own in self.turns.items() if (category in own if category != NONE else not own)}
+        return {
+            turn
+            for turn, own in self.turns.items()
+            if (category in own if category != NONE else not own)
+        }
 
     @property
     def of(self) -> int:
@@ -111,7 +118,9 @@ class _Part:
     def is_random(self) -> bool:
         """Whether the reviewed turns are a random sample of a known number of turns; all turns are one, too."""
         drawn = len(self.turns)
-        return (self.sample.kind == "random" and drawn <= self.of) or (self.sample.kind == "all" and drawn == self.of)
+        return (self.sample.kind == "random" and drawn <= self.of) or (
+            self.sample.kind == "all" and drawn == self.of
+        )
 
     @property
     def note(self) -> str:
@@ -127,16 +136,26 @@ class _Part:
         """The sample in words: ``random, 13 of 92 turns where …, seed 7``."""
         whole = f" of {self.of:,}" if self.of else ""
         where = f" {self.sample.where}" if self.sample.where else ""
-        seed = "" if self.sample.seed is None or self.sample.kind != "random" else f", seed {self.sample.seed}"
+        seed = (
+            ""
+            if self.sample.seed is None or self.sample.kind != "random"
+            else f", seed {self.sample.seed}"
+        )
         return f"{self.sample.kind}, {len(self.turns):,}{whole} turns{where}{seed}"
 
     def share(self, seen: int, drawn: int, population: int) -> Estimate:
         """Return a share of reviewed turns, with an interval if the sample is random."""
         found = finite_share(seen, drawn, max(drawn, population) if self.is_random else drawn)
-        return found if self.is_random else Estimate(found.value, math.nan, math.nan, drawn, "", self.note)
+        return (
+            found
+            if self.is_random
+            else Estimate(found.value, math.nan, math.nan, drawn, "", self.note)
+        )
 
 
-def review(reviews: Iterable[Review], values: Sequence[Value], evaluated: Evaluated, seed: int = 0) -> Reviews:
+def review(
+    reviews: Iterable[Review], values: Sequence[Value], evaluated: Evaluated, seed: int = 0
+) -> Reviews:
     """Count the categories of reviewed turns.
 
     A review of several systems counts for all of them. ``values`` are the bins, components and outcomes of turns to cross the
@@ -165,7 +184,9 @@ def _parts(reviews: Iterable[Review]) -> list[_Part]:
     for one in every:
         alike = len(together[one.sample.identity]) == 1
         for names in [one.systems] if alike else [(name,) for name in one.systems]:
-            part = found.setdefault((one.sample.identity, names, one.coder), _Part(names, one.coder, one.sample))
+            part = found.setdefault(
+                (one.sample.identity, names, one.coder), _Part(names, one.coder, one.sample)
+            )
             part.turns.setdefault(one.turn, set()).update(one.categories)
     return list(found.values())
 
@@ -218,7 +239,17 @@ def _crossed(part: _Part, value: Value) -> Iterable[tuple[Any, ...]]:
         for category in _used([part]):
             seen = len(part.hits(category) & drawn[name])
             found = part.share(seen, len(drawn[name]), most)
-            yield (*value[:2], name, category, part.systems, seen, found, len(drawn[name]), part.coder, part.described)
+            yield (
+                *value[:2],
+                name,
+                category,
+                part.systems,
+                seen,
+                found,
+                len(drawn[name]),
+                part.coder,
+                part.described,
+            )
 
 
 def _differences(parts: Sequence[_Part]) -> Iterable[tuple[Any, ...]]:
@@ -239,11 +270,21 @@ def _differences(parts: Sequence[_Part]) -> Iterable[tuple[Any, ...]]:
         else:
             found = replace(found, low=math.nan, high=math.nan)
         if turns:
-            whole = (len(turns), len(own & other), *only, found, apart, first.coder, first.described)
+            whole = (
+                len(turns),
+                len(own & other),
+                *only,
+                found,
+                apart,
+                first.coder,
+                first.described,
+            )
             yield (category, first.systems, second.systems, *whole)
 
 
-def _agreement(parts: Sequence[_Part], evaluated: Evaluated, seed: int) -> tuple[list[tuple[Any, ...]], Evaluated]:
+def _agreement(
+    parts: Sequence[_Part], evaluated: Evaluated, seed: int
+) -> tuple[list[tuple[Any, ...]], Evaluated]:
     """Return Cohen's kappa of every pair of coders and category, on the turns that both reviewed, and the sampling unit."""
     of: dict[str, dict[tuple[str, str], set[str]]] = {}
     for part in parts:
@@ -252,16 +293,38 @@ def _agreement(parts: Sequence[_Part], evaluated: Evaluated, seed: int) -> tuple
     rows: list[tuple[Any, ...]] = []
     for first, second in combinations(of, 2):
         # random draws must not depend on the order of the files
-        items = sorted(of[first].keys() & of[second].keys(), key=lambda item: (turn_sort_key(item[1]), item[0]))
+        items = sorted(
+            of[first].keys() & of[second].keys(), key=lambda item: (turn_sort_key(item[1]), item[0])
+        )
         units = units_of_items([turn for _, turn in items], "turn", evaluated.grouping)
         if items and units.count >= evaluated.units:
             evaluated = replace(evaluated, unit=units.kind, units=units.count)
         names = {name for item in items for name in of[first][item] | of[second][item]}
         for name in sorted(names):
-            codes = [np.array([name in of[coder][item] for item in items], dtype=np.int64) for coder in (first, second)]
-            kappa = agreement_estimate(units.sums(cohen_sums(codes[0], codes[1], 2).T).T, cohen_of(2), seed, units.kind)
-            both, only = int((codes[0] & codes[1]).sum()), [int((one > other).sum()) for one, other in (codes, codes[::-1])]
-            rows.append((first, second, name, kappa, len(items), both, *only, units.count, joined(kappa.note, units.note)))
+            codes = [
+                np.array([name in of[coder][item] for item in items], dtype=np.int64)
+                for coder in (first, second)
+            ]
+            kappa = agreement_estimate(
+                units.sums(cohen_sums(codes[0], codes[1], 2).T).T, cohen_of(2), seed, units.kind
+            )
+            both, only = (
+                int((codes[0] & codes[1]).sum()),
+                [int((one > other).sum()) for one, other in (codes, codes[::-1])],
+            )
+            rows.append(
+                (
+                    first,
+                    second,
+                    name,
+                    kappa,
+                    len(items),
+                    both,
+                    *only,
+                    units.count,
+                    joined(kappa.note, units.note),
+                )
+            )
     return rows, evaluated
 
 
@@ -283,4 +346,7 @@ def slices_of(reviews: Iterable[Review]) -> str:
     turns = sorted(set().union(*(part.turns for part in parts)), key=turn_sort_key)
     rows = [[turn, *("".join(found) if len(found := column.get(turn, set())) == 1 else "" for column in cells.values())]
             for turn in turns]  # fmt: skip
-    return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in [["turn", *cells], *rows])
+    return "".join(
+        "\t".join(" ".join(cell.split()) for cell in row) + "\n"
+        for row in [["turn", *cells], *rows]
+    )

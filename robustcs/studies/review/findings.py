@@ -17,7 +17,10 @@ _NAMED = 4
 def _top(result: Reviews) -> list[Any]:
     """Return the most frequent category of each system, coder and sample."""
     frame = result.categories[result.categories["category"] != NONE]
-    return [next(part.itertuples()) for _, part in frame.groupby(["systems", "coder", "sample"], sort=False)]
+    return [
+        next(part.itertuples())
+        for _, part in frame.groupby(["systems", "coder", "sample"], sort=False)
+    ]
 
 
 def _about(row: Any) -> str:
@@ -31,10 +34,16 @@ def verdicts(result: Reviews) -> tuple[Verdict, ...]:
     for row in _top(result):
         if row.random:
             number = whole_percent(row.share)
-            turns = f"the {counted(row.of, 'turn')} {row.where}" if row.where else f"all {counted(row.of, 'turn')}"
+            turns = (
+                f"the {counted(row.of, 'turn')} {row.where}"
+                if row.where
+                else f"all {counted(row.of, 'turn')}"
+            )
             text = f"The most frequent category{_about(row)} is {row.category!r}, on {number} of {turns}"
             basis = f"{row.count} of {row.reviewed} randomly sampled turns{_confirmed(result, row)}"
-            found.append(Verdict(number, percent_range(row.ci_low, row.ci_high), text, basis, row.share))
+            found.append(
+                Verdict(number, percent_range(row.ci_low, row.ci_high), text, basis, row.share)
+            )
     return tuple(found)
 
 
@@ -55,7 +64,9 @@ def findings(result: Reviews) -> tuple[str, ...]:
     for (first, second), part in result.coders.groupby(["first", "second"], sort=False):
         parts = [f"{row.category!r} {_kappa(row)}" for row in part.itertuples()]
         turns = counted(int(part["turns"].max()), "turn")
-        sentences.append(f"Cohen's κ of {first} and {second} on {turns} by category: {first_of(parts, _NAMED)}.")
+        sentences.append(
+            f"Cohen's κ of {first} and {second} on {turns} by category: {first_of(parts, _NAMED)}."
+        )
     return tuple(sentences)
 
 
@@ -64,7 +75,9 @@ def _confirmed(result: Reviews, row: Any) -> str:
     found = ""
     for one in result.coders[result.coders["category"] == row.category].itertuples():
         if row.coder in (one.first, one.second):
-            found += f"; κ with {one.second if row.coder == one.first else one.first}: {_kappa(one)}"
+            found += (
+                f"; κ with {one.second if row.coder == one.first else one.first}: {_kappa(one)}"
+            )
     return found
 
 

@@ -18,7 +18,13 @@ _ROWS = 20
 
 def show(result: Reviews) -> tuple[Block, ...]:
     """Return the categories with their figure, crossings, differences between systems, and agreement."""
-    return (*_figure(result), _categories(result), *_crossings(result), *_differences(result), *_coders(result))
+    return (
+        *_figure(result),
+        _categories(result),
+        *_crossings(result),
+        *_differences(result),
+        *_coders(result),
+    )
 
 
 def _whose(result: Reviews, *names: str) -> list[str]:
@@ -44,17 +50,31 @@ def _categories(result: Reviews) -> Table:
     columns = ["category", *_whose(result), "count", "reviewed", "share"]
     note = f"{_samples(result)} A turn may have several categories; {NONE}: reviewed, but no category fits."
     return result_table(
-        result, "categories", "How frequent is each category?", columns, note, by=next(iter(_whose(result)), None)
+        result,
+        "categories",
+        "How frequent is each category?",
+        columns,
+        note,
+        by=next(iter(_whose(result)), None),
     )
 
 
 def _figure(result: Reviews) -> list[Figure]:
     """Return the shares with intervals, one panel for each system and coder; empty without a random sample."""
-    frame = result.categories[result.categories["random"].astype(bool) & (result.categories["category"] != NONE)]
+    frame = result.categories[
+        result.categories["random"].astype(bool) & (result.categories["category"] != NONE)
+    ]
     if not len(frame):
         return []
     words = "; ".join(f"{row.category} {whole_percent(row.share)}" for row in frame.itertuples())
-    return [Figure("categories", "Share of all turns by category, with 95% CI", f"{words}.", lambda: _drawn(frame))]
+    return [
+        Figure(
+            "categories",
+            "Share of all turns by category, with 95% CI",
+            f"{words}.",
+            lambda: _drawn(frame),
+        )
+    ]
 
 
 def _drawn(frame: pd.DataFrame) -> Drawing:
@@ -65,7 +85,12 @@ def _drawn(frame: pd.DataFrame) -> Drawing:
     for (systems, coder, _), part in frame.groupby(["systems", "coder", "sample"], sort=False):
         rows = part.set_index("category").reindex(names)
         title = " · ".join(filter(None, (system_name(systems), coder)))
-        panels.append(MeanPanel(title, *(100 * rows[name].to_numpy(float) for name in ("ci_low", "share", "ci_high"))))
+        panels.append(
+            MeanPanel(
+                title,
+                *(100 * rows[name].to_numpy(float) for name in ("ci_low", "share", "ci_high")),
+            )
+        )
     return forest(names, panels, "share of all turns in %, 95% CI")
 
 
@@ -74,12 +99,25 @@ def _crossings(result: Reviews) -> list[Table]:
     for by, part in result.crossings.groupby("by", sort=False):
         shown = part[(part["count"] > 0) & (part["category"] != NONE)]
         of = ["of_system"] if shown["of_system"].nunique() > 1 else []
-        value = (text(str(by)), lambda row: marks(row.value) if set(row.value) <= set("01-") else row.value)
-        columns: list[Shown] = [*of, value, "category", *_whose(result), "count", "reviewed", "share"]
+        value = (
+            text(str(by)),
+            lambda row: marks(row.value) if set(row.value) <= set("01-") else row.value,
+        )
+        columns: list[Shown] = [
+            *of,
+            value,
+            "category",
+            *_whose(result),
+            "count",
+            "reviewed",
+            "share",
+        ]
         note = f"Share of the reviewed turns with this value. {_samples(result)}"
         if len(shown):
             caption = f"Which categories occur with which {by}?"
-            tables.append(result_table(result, "crossings", caption, columns, note, rows=shown, most=_ROWS))
+            tables.append(
+                result_table(result, "crossings", caption, columns, note, rows=shown, most=_ROWS)
+            )
     return tables
 
 
@@ -87,15 +125,32 @@ def _differences(result: Reviews) -> list[Table]:
     if not len(result.differences):
         return []
     coder = _whose(result, "coder")
-    columns = ["category", "first", "second", *coder, "turns", "both", "only_first", "only_second", "difference"]
-    separates: Shown = (text("separates"), lambda row: {True: "yes", False: "no"}.get(row.separates, "–"))
+    columns = [
+        "category",
+        "first",
+        "second",
+        *coder,
+        "turns",
+        "both",
+        "only_first",
+        "only_second",
+        "difference",
+    ]
+    separates: Shown = (
+        text("separates"),
+        lambda row: {True: "yes", False: "no"}.get(row.separates, "–"),
+    )
     last: list[Shown] = [separates] if result.differences["separates"].notna().any() else []
     note = (
         f"Difference in percentage points. 95% CI for all turns: {DIFFERENCE_METHOD}; a category separates two systems if the"
         " interval adjusted for all comparisons of the sample (Bonferroni) excludes 0."
         if last else "Difference in percentage points; no interval, because the sample is not random."
     )  # fmt: skip
-    return [result_table(result, "differences", "Which categories separate two systems?", [*columns, *last], note)]
+    return [
+        result_table(
+            result, "differences", "Which categories separate two systems?", [*columns, *last], note
+        )
+    ]
 
 
 def _coders(result: Reviews) -> list[Table]:
@@ -104,7 +159,11 @@ def _coders(result: Reviews) -> list[Table]:
     columns = ["first", "second", "category", "kappa", "turns", "both", "only_first", "only_second"]
     units = counted(result.evaluated.units, result.evaluated.unit)
     note = f"Cohen's κ of having the category or not. 95% CI: nested bootstrap-t over {units}."
-    return [result_table(result, "coders", "Do the coders agree?", columns, note + notes_in(result.coders))]
+    return [
+        result_table(
+            result, "coders", "Do the coders agree?", columns, note + notes_in(result.coders)
+        )
+    ]
 
 
 def notes_in(frame: pd.DataFrame) -> str:

@@ -63,14 +63,18 @@ def _crossed(workspace: Workspace, reviews: Sequence[Review]) -> Reviews:
     values, basis = _values(workspace)
     turns = list(dict.fromkeys(one.turn for one in reviews))
     conversations = conversations_of(workspace, turns)
-    evaluated = Evaluated(workspace.project.policy, basis, len(turns), 0, conversations=conversations)
+    evaluated = Evaluated(
+        workspace.project.policy, basis, len(turns), 0, conversations=conversations
+    )
     return review(reviews, values, evaluated, workspace.project.seed)
 
 
 def _read(workspace: Workspace) -> list[Review]:
     files = (workspace.project.review or ReviewFiles()).files
     if not files:
-        raise UsageError("no-reviews", "no reviews are given", "name the files that the page of a report exports")
+        raise UsageError(
+            "no-reviews", "no reviews are given", "name the files that the page of a report exports"
+        )
     found: list[Review] = []
     for path in files:
         refuse_other_kinds(path, "reviews")
@@ -103,7 +107,9 @@ def _values(workspace: Workspace) -> tuple[list[Value], Basis]:
     return found, basis[0] if basis else "texts"
 
 
-def _by_system(turns: pd.DataFrame, by: str, column: str, names: tuple[str, ...], project: Project) -> list[Value]:
+def _by_system(
+    turns: pd.DataFrame, by: str, column: str, names: tuple[str, ...], project: Project
+) -> list[Value]:
     """Return the values of each system at the headline cut; the first of several rows of a turn counts."""
     if {"metric", "threshold"} <= set(turns):
         cut = headline_cut(shown_cuts(turns))
@@ -112,13 +118,19 @@ def _by_system(turns: pd.DataFrame, by: str, column: str, names: tuple[str, ...]
     found = []
     for parts, part in turns.groupby(list(names), sort=False):
         name = "/".join(map(str, parts))
-        cell = [system for system, run in project.systems.items() if run == project.components.get(name)]
+        cell = [
+            system for system, run in project.systems.items() if run == project.components.get(name)
+        ]
         own = dict(zip(part["turn"][::-1], part[column][::-1].astype(str), strict=True))
         found.append(Value(by, name, own, ("original", "human") if column == "bin" else cell))
     return found
 
 
-def _run(call: Call, files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)], write_slices: File | None) -> None:
+def _run(
+    call: Call,
+    files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)],
+    write_slices: File | None,
+) -> None:
     """Run the command.
 
     write_slices
@@ -149,7 +161,12 @@ _READING = (
 
 
 def _inputs(project: Project) -> Project:
-    needs(project.review and project.review.files, "no-reviews", "no reviews", "add files = … under [review]")
+    needs(
+        project.review and project.review.files,
+        "no-reviews",
+        "no reviews",
+        "add files = … under [review]",
+    )
     return project
 
 

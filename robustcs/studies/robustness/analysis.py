@@ -23,12 +23,32 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.measures import TurnScores
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Field, Result, count, difference, measure, number, p_value, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Field,
+    Result,
+    count,
+    difference,
+    measure,
+    number,
+    p_value,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.similarity.paraphrases import text_key
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics import Floats, Mask, quotient, settled
-from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR, check_margin, comparisons, within_margin
+from robustcs.statistics.columns import (
+    EQUIVALENT,
+    EXACT,
+    P_FLOOR,
+    check_margin,
+    comparisons,
+    within_margin,
+)
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import TIE, cluster_t_test, risk
@@ -43,7 +63,9 @@ DROP, _LOW, _HIGH = (
     .rounded(3)
     .between(says="95% CI of the drop, from the test that gives p; null if the test gives none")
 )
-PERCENT = number("drop_percent", "drop in percent of the baseline; null if the baseline is 0", "in %").rounded(1)
+PERCENT = number(
+    "drop_percent", "drop in percent of the baseline; null if the baseline is 0", "in %"
+).rounded(1)
 
 
 def tests_of(of: str) -> tuple[Field, ...]:
@@ -71,7 +93,9 @@ def drops_of(
     sums = units.sums(np.where(asked, settled(base - values), 0.0))
     sizes = units.sizes if asked.all() else units.sums(asked)
     found = comparisons(sums, sizes, units.kind, seed, range(len(sums)))
-    value, baseline = (quotient(np.where(asked, part, 0.0).sum(axis=1), turns, np.nan) for part in (values, base))
+    value, baseline = (
+        quotient(np.where(asked, part, 0.0).sum(axis=1), turns, np.nan) for part in (values, base)
+    )
     drop = baseline - value
     frame = found.frame.assign(
         value=value, baseline=baseline, drop=drop, drop_percent=quotient(100 * drop, baseline, np.nan), turns=turns,
@@ -86,7 +110,11 @@ def slice_drops(
     """Return the drops of the mean over the sets (``scores``: turns × sets) by slice of the turns: rows of table ``slices``."""
     rows = []
     means = mean_over_sets(scores)
-    places = {(one.name, name): one.codes == code for one in slicings for code, name in enumerate(one.slices)}
+    places = {
+        (one.name, name): one.codes == code
+        for one in slicings
+        for code, name in enumerate(one.slices)
+    }
     for found in slices_of([baseline - means], slicings, units, seed)[0]:
         base, drop = float(baseline[places[found.slicing, found.name]].mean()), found.own
         percent = 100 * drop.value / base if base else np.nan
@@ -96,7 +124,10 @@ def slice_drops(
 
 
 def categories_of(
-    paraphrases: Mapping[str, Sequence[Paraphrase]], texts: Mapping[str, str], raw: bool, unchanged: Mapping[str, str]
+    paraphrases: Mapping[str, Sequence[Paraphrase]],
+    texts: Mapping[str, str],
+    raw: bool,
+    unchanged: Mapping[str, str],
 ) -> dict[str, str]:
     """Return turn → the category of the paraphrase that is the set's text; a text with several categories has none.
 
@@ -106,7 +137,11 @@ def categories_of(
     found = dict[str, str]()
     for turn, said in texts.items():
         if (key := text_key(said)) != text_key(unchanged.get(turn, "")):
-            rows = [row for row in paraphrases.get(turn, ()) if text_key(row.raw if raw else row.manual) == key]
+            rows = [
+                row
+                for row in paraphrases.get(turn, ())
+                if text_key(row.raw if raw else row.manual) == key
+            ]
             kinds = {row.category for row in rows if row.category}
             if len(kinds) == 1:
                 found[turn] = kinds.pop()
@@ -126,7 +161,9 @@ def variation_drops(
 
     ``scores``: turns × sets. ``categories``: for each set, turn → category. ``units``: the sampling units of the turns.
     """
-    labels = np.array([[of_set.get(turn, "") for of_set in categories] for turn in turns], dtype=object)
+    labels = np.array(
+        [[of_set.get(turn, "") for of_set in categories] for turn in turns], dtype=object
+    )
     rows: list[dict[str, object]] = []
     tests: list[Tested] = []
     sums = []
@@ -134,10 +171,16 @@ def variation_drops(
         chosen = (labels == category) & ~np.isnan(scores)
         inside = chosen.any(axis=1)
         own = np.where(chosen, scores, 0.0).sum(axis=1)[inside] / chosen.sum(axis=1)[inside]
-        drop, test, of_part = drops_of(own[None], baseline[inside], units.take(inside), margin, seed)
-        rows += drop.assign(category=category, turns=inside.sum(), texts=chosen.sum()).to_dict("records")
+        drop, test, of_part = drops_of(
+            own[None], baseline[inside], units.take(inside), margin, seed
+        )
+        rows += drop.assign(category=category, turns=inside.sum(), texts=chosen.sum()).to_dict(
+            "records"
+        )
         tests += test
-        sums.append(np.zeros(units.count))  # all categories share the columns; units without such a turn have 0
+        sums.append(
+            np.zeros(units.count)
+        )  # all categories share the columns; units without such a turn have 0
         sums[-1][np.unique(units.codes[inside])] = of_part[0]
     adjusted = max_t_family(tests, sums, seed).p.tolist() if rows else []
     return [row | {"p_corrected": p} for row, p in zip(rows, adjusted, strict=True)]
@@ -252,7 +295,9 @@ def robustness(
     check_margin(margin)
     for name, group in groups.items():
         if len({group.baseline, *group.sets}) <= len(group.sets):
-            raise UsageError("repeated-run", f"group {name!r} contains a run twice", "name each run once")
+            raise UsageError(
+                "repeated-run", f"group {name!r} contains a run twice", "name each run once"
+            )
     turns = next(iter(scores.values())).turns
     units = units_of(turns, evaluated.grouping)
     if slicings is None:
@@ -265,10 +310,18 @@ def robustness(
         sets = np.stack([scores[set_][metric] for set_ in group.sets], axis=1)
         key = {"group": name, "metric": metric}
         # the drop of the sets' mean is the mean of their drops
-        drops, of_drops, sums = drops_of(np.vstack([sets.T, mean_over_sets(sets)]), base, units, margin, seed)
-        drops = drops.assign(**key, baseline_run=group.baseline, set=[*group.sets, ""], sets=len(group.sets))
+        drops, of_drops, sums = drops_of(
+            np.vstack([sets.T, mean_over_sets(sets)]), base, units, margin, seed
+        )
+        drops = drops.assign(
+            **key, baseline_run=group.baseline, set=[*group.sets, ""], sets=len(group.sets)
+        )
         tables["measures"].append(drops.iloc[:-1])
-        tables["groups"].append(drops.iloc[-1:].rename(columns={"drop": "mean_drop", "drop_percent": "mean_drop_percent"}))
+        tables["groups"].append(
+            drops.iloc[-1:].rename(
+                columns={"drop": "mean_drop", "drop_percent": "mean_drop_percent"}
+            )
+        )
         tested = list(zip(of_drops, sums, strict=True))
         tests.setdefault(("measures", metric), []).extend(tested[:-1])
         tests.setdefault(("groups", metric), []).append(tested[-1])
@@ -280,7 +333,9 @@ def robustness(
         if min(in_all.sum(), len(group.sets)) > 1:
             tables["variance"] += [
                 (name, metric, part.name, part.variance, part.share, part.share.note)
-                for part in variance_components(sets[in_all], units if in_all.all() else units.take(in_all), seed)
+                for part in variance_components(
+                    sets[in_all], units if in_all.all() else units.take(in_all), seed
+                )
             ]
         base, sets, own, cut = base[asked], sets[asked], units, slicings
         if not asked.all():
@@ -289,19 +344,39 @@ def robustness(
         of_asked, said = [turns[place] for place in places], [told[place] for place in places]
         tables["spread"].append(key | spread(sets))
         kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
-        tables["variations"] += [key | row for row in variation_drops(of_asked, base, sets, kinds, own, margin, seed)]
-        tables["slices"] += [(name, metric, *row) for row in slice_drops(base, sets, cut, own, seed)]
-        tables["turns"].append(turn_variability(base, sets, group.sets).assign(turn=of_asked, text=said, **key))
+        tables["variations"] += [
+            key | row for row in variation_drops(of_asked, base, sets, kinds, own, margin, seed)
+        ]
+        tables["slices"] += [
+            (name, metric, *row) for row in slice_drops(base, sets, cut, own, seed)
+        ]
+        tables["turns"].append(
+            turn_variability(base, sets, group.sets).assign(turn=of_asked, text=said, **key)
+        )
     built = {spec.name: spec.frame(tables[spec.name]) for spec in Robustness.declared}
-    notes = [] if tables["variance"] else ["the variance decomposition requires at least two sets in a group and two turns"]
+    notes = (
+        []
+        if tables["variance"]
+        else ["the variance decomposition requires at least two sets in a group and two turns"]
+    )
     for (table_, metric), some in tests.items():
         family = max_t_family([test for test, _ in some], [sums for _, sums in some], seed)
         built[table_].loc[built[table_]["metric"] == metric, "p_corrected"] = family.p
-        notes += [f"{'sets' if table_ == 'measures' else 'means of groups'}: {family.note}"] if family.note else []
+        notes += (
+            [f"{'sets' if table_ == 'measures' else 'means of groups'}: {family.note}"]
+            if family.note
+            else []
+        )
     for table_ in ("measures", "groups", "variations"):
         built[table_] = built[table_].astype({"equivalent": "boolean"})
-    notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant; see robustcs unjudged"]
-    return Robustness(units.stated(replace(evaluated, notes=tuple(notes))), margin, content={**built})
+    notes = [
+        *evaluated.notes,
+        *dict.fromkeys(notes),
+        "unjudged passages count as not relevant; see robustcs unjudged",
+    ]
+    return Robustness(
+        units.stated(replace(evaluated, notes=tuple(notes))), margin, content={**built}
+    )
 
 
 def turn_variability(baseline: Floats, scores: Floats, sets: Sequence[str]) -> pd.DataFrame:

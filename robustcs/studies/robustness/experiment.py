@@ -47,31 +47,56 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
     folder = project.retrieval.folder / "sets"
     drawn = {turn: draw(rows, sets, project.seed) for turn, rows in wanted.items()}
     conversations = conversations_of(workspace, drawn)
-    write_folder(folder, files_of_testsets(sets_table(drawn, sets, conversations), conversations), overwrite=True)
+    write_folder(
+        folder,
+        files_of_testsets(sets_table(drawn, sets, conversations), conversations),
+        overwrite=True,
+    )
     if dropped:
         tell(cleaning_note(len(dropped), sum(map(len, workspace.paraphrases.values()))))
     said = f"{sets} manual and {counted(sets, 'raw test set')} of {counted(len(wanted), 'turn')}"
     tell(f"drew {said} into {folder} (seed {project.seed})")
     if lacking:
-        tell(f"{counted(lacking, 'turn')} without paraphrases; left out of the test sets and their baselines")
+        tell(
+            f"{counted(lacking, 'turn')} without paraphrases; left out of the test sets and their baselines"
+        )
     numbers = range(1, sets + 1)
     texts = {f"manual_{i}": TextSource(folder / f"manual_{i}.tsv") for i in numbers}
     raw = {f"raw_{i}": TextSource(folder / f"raw_{i}.tsv") for i in numbers}
     # otherwise the effect of the rewriter would count as an effect of the wording
-    groups = {"manual": Group("human", tuple(texts)), "raw": Group(raw_baseline(project), tuple(raw))}
-    tell("to reuse these test sets, add to robustcs.toml:\n" + "\n".join(_lines(texts, raw, groups)))
-    return replace(project, texts={**project.texts, **texts}, raw_texts={**project.raw_texts, **raw}, groups=groups)
+    groups = {
+        "manual": Group("human", tuple(texts)),
+        "raw": Group(raw_baseline(project), tuple(raw)),
+    }
+    tell(
+        "to reuse these test sets, add to robustcs.toml:\n" + "\n".join(_lines(texts, raw, groups))
+    )
+    return replace(
+        project,
+        texts={**project.texts, **texts},
+        raw_texts={**project.raw_texts, **raw},
+        groups=groups,
+    )
 
 
-def _lines(texts: Mapping[str, TextSource], raw: Mapping[str, TextSource], groups: Mapping[str, Group]) -> list[str]:
+def _lines(
+    texts: Mapping[str, TextSource], raw: Mapping[str, TextSource], groups: Mapping[str, Group]
+) -> list[str]:
     """Return the lines of ``robustcs.toml`` that name these sets and groups."""
     quoted = partial(json.dumps, ensure_ascii=False)
     lines = []
     for table, sources in (("texts", texts), ("raw_texts", raw)):
-        lines += [f"  [{table}]", *(f"  {name} = {quoted(str(source.path))}" for name, source in sources.items())]
+        lines += [
+            f"  [{table}]",
+            *(f"  {name} = {quoted(str(source.path))}" for name, source in sources.items()),
+        ]
     for name, group in groups.items():
         sets = ", ".join(map(quoted, group.sets))
-        lines += [f"  [groups.{name}]", f"  baseline = {quoted(group.baseline)}", f"  sets = [{sets}]"]
+        lines += [
+            f"  [groups.{name}]",
+            f"  baseline = {quoted(group.baseline)}",
+            f"  sets = [{sets}]",
+        ]
     return lines
 
 
@@ -85,13 +110,17 @@ class Experiment(Robustness):
     plan = PLAN
 
 
-def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, plan: Plan) -> Experiment:
+def experiment(
+    workspace: Workspace, names: Sequence[str], result: Robustness, plan: Plan
+) -> Experiment:
     """Return ``result`` with Table 13: unjudged passages in the top :data:`DEPTH` of the runs ``names``, on the same turns."""
     project, qrels = workspace.project, workspace.qrels
     names = list(dict.fromkeys(names))
     files = workspace.system_files(names)
     runs = workspace.per_run(files, partial(holes.judged_run, qrels=qrels, depth=DEPTH))
-    turns = workspace.count_turns(names, files, [run.matrix for run in runs], holes=True, asked=workspace.asked)
+    turns = workspace.count_turns(
+        names, files, [run.matrix for run in runs], holes=True, asked=workspace.asked
+    )
     runs = [holes.only_turns(run, turns.counted) for run in runs]
     later = holes.grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     groups = {name: group.sets for name, group in project.groups.items()}

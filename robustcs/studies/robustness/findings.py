@@ -9,7 +9,14 @@ from typing import Any
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import expected_drop
-from robustcs.documents.words import few_answers, in_brackets, measure_label, number_interval, p_equals, plain
+from robustcs.documents.words import (
+    few_answers,
+    in_brackets,
+    measure_label,
+    number_interval,
+    p_equals,
+    plain,
+)
 from robustcs.lazy import pd
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
@@ -29,7 +36,11 @@ def robustness_findings(result: Robustness, drops: pd.DataFrame) -> tuple[str, .
     expected = drops[drops["metric"] == metric].set_index("group")
     return tuple(
         _drop(row, measure_label(metric), len(rows), result)
-        + (f" {expected_drop(row['mean_drop'], expected.loc[row['group']])}" if row["group"] in expected.index else "")
+        + (
+            f" {expected_drop(row['mean_drop'], expected.loc[row['group']])}"
+            if row["group"] in expected.index
+            else ""
+        )
         for _, row in rows.iterrows()
     )
 
@@ -52,18 +63,35 @@ def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
     if len(expected):
         filled = plain(expected["expected"].iloc[0])
         caveat = f"If a model grades the unjudged passages, the expected drop is {filled}."
-    ends = (row["ci_low"], row["ci_high"]) if row["mean_drop"] >= 0 else (-row["ci_high"], -row["ci_low"])
+    ends = (
+        (row["ci_low"], row["ci_high"])
+        if row["mean_drop"] >= 0
+        else (-row["ci_high"], -row["ci_low"])
+    )
     basis = (
         f"{_adjusted(row, len(rows))}; mean of {counted(row['sets'], 'test set')},"
         f" {counted(row['turns'], 'turn')}, unjudged passages count as not relevant"
     )
-    return (Verdict(size, number_interval(*ends).strip("–"), said, basis, abs(float(row["mean_drop"])), caveat=caveat),)
+    return (
+        Verdict(
+            size,
+            number_interval(*ends).strip("–"),
+            said,
+            basis,
+            abs(float(row["mean_drop"])),
+            caveat=caveat,
+        ),
+    )
 
 
 def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -> str:
     unit, drop, percent = result.evaluated.unit, row["mean_drop"], row["mean_drop_percent"]
     way = "drop" if drop >= 0 else "rise"
-    interval = "" if math.isnan(row["ci_low"]) else f"95% CI of the drop {plain(row['ci_low'])} to {plain(row['ci_high'])}, "
+    interval = (
+        ""
+        if math.isnan(row["ci_low"])
+        else f"95% CI of the drop {plain(row['ci_low'])} to {plain(row['ci_high'])}, "
+    )
     share = "" if math.isnan(percent) else f", {plain(abs(percent), 0)}% of the baseline"
     sets = f"{counted(row['sets'], 'test set')} of {row['group']}{in_brackets(_few(result, row['group']))}"
     said = (

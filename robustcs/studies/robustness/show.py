@@ -52,8 +52,13 @@ def show(result: Robustness) -> tuple[Block, ...]:
     if len(result.variance):
         blocks.append(_variance(result))
     blocks.append(_spread(result))
-    blocks += [_variations(result, metrics[0], group) for group in dict.fromkeys(result.variations["group"])]
-    blocks += [_slices(result, metrics[0], slicing) for slicing in dict.fromkeys(result.slices["slicing"])]
+    blocks += [
+        _variations(result, metrics[0], group)
+        for group in dict.fromkeys(result.variations["group"])
+    ]
+    blocks += [
+        _slices(result, metrics[0], slicing) for slicing in dict.fromkeys(result.slices["slicing"])
+    ]
     blocks += [_turns(result, metrics[0], group) for group in groups]
     if isinstance(result, Experiment):
         blocks += [*drops_table(result), *rates_table(result, DEPTH), *unique_table(result, DEPTH)]
@@ -68,9 +73,22 @@ def _values(result: Robustness, group: str) -> Table:
     rows: list[tuple[str, ...]] = []
     for metric, part in measures.groupby("metric", sort=False):
         mean = means.loc[metric]
-        rows.append((measure_label(str(metric)), *map(score, part["value"]), score(mean["value"]), score(mean["baseline"])))
+        rows.append(
+            (
+                measure_label(str(metric)),
+                *map(score, part["value"]),
+                score(mean["value"]),
+                score(mean["baseline"]),
+            )
+        )
         rows.append(("  drop", *(number(one, 4) for one in (*part["drop"], mean["mean_drop"])), ""))
-        rows.append(("  in %", *(number(one, 1) for one in (*part["drop_percent"], mean["mean_drop_percent"])), ""))
+        rows.append(
+            (
+                "  in %",
+                *(number(one, 1) for one in (*part["drop_percent"], mean["mean_drop_percent"])),
+                "",
+            )
+        )
     sets = [*dict.fromkeys(measures["set"]), "mean"]
     heads = [
         text(""), *(Field(name, "number", group=f"sets of {group}") for name in sets),
@@ -85,7 +103,10 @@ def _values(result: Robustness, group: str) -> Table:
 def _drops(result: Robustness, metric: str) -> Table:
     measures = result.measures[result.measures["metric"] == metric]
     means = result.groups[result.groups["metric"] == metric]
-    unit, named = result.evaluated.unit, means.rename(columns={"mean_drop": "drop"}).assign(set="mean of " + means["group"])
+    unit, named = (
+        result.evaluated.unit,
+        means.rename(columns={"mean_drop": "drop"}).assign(set="mean of " + means["group"]),
+    )
     rows = pd.concat([measures, named])
     note = (
         f"Two-sided tests, paired over {counted(result.evaluated.units, unit)}. p: sign-flip test by {unit}; the 95% CI inverts"
@@ -128,11 +149,15 @@ def _spread(result: Robustness) -> Table:
     still: Shown = (count("turns with range 0"), lambda row: f"{row.steady} of {row.turns}")
     columns = ["group", "metric", "mean_sd", "mean_range", "max_range", still]
     note = "Range: highest − lowest score of a turn."
-    return result_table(result, "spread", "How much does a turn's score vary over the sets?", columns, note)
+    return result_table(
+        result, "spread", "How much does a turn's score vary over the sets?", columns, note
+    )
 
 
 def _slices(result: Robustness, metric: str, slicing: str) -> Table:
-    frame = result.slices[(result.slices["metric"] == metric) & (result.slices["slicing"] == slicing)]
+    frame = result.slices[
+        (result.slices["metric"] == metric) & (result.slices["slicing"] == slicing)
+    ]
     rows, note = shown_slices(frame, "drop", "group")
     spec, unit = result.spec("slices"), result.evaluated.unit
     compared = int(result.slices[result.slices["metric"] == metric]["comparisons"].max())
@@ -161,7 +186,9 @@ def _variations(result: Robustness, metric: str, group: str) -> Table:
 
 def _turns(result: Robustness, metric: str, group: str) -> Table:
     turns = result.turns
-    part = turns[(turns["metric"] == metric) & (turns["group"] == group)].sort_values("range", ascending=False, kind="stable")
+    part = turns[(turns["metric"] == metric) & (turns["group"] == group)].sort_values(
+        "range", ascending=False, kind="stable"
+    )
     columns: list[Shown] = [
         "turn", *(["text"] if part["text"].notna().any() else []), "baseline",
         (text("lowest"), lambda row: f"{score(row.low)} {row.low_set}"),
@@ -190,7 +217,9 @@ def draw_drops(result: Robustness) -> Drawing:
     for mean in result.groups.itertuples():
         rows = result.rows("measures", metric=mean.metric, group=mean.group)
         drops = [Drop(row.set, row.drop, row.ci_low, row.ci_high) for row in rows]
-        drops.append(Drop(f"mean of {mean.group}", mean.mean_drop, mean.ci_low, mean.ci_high, mean=True))
+        drops.append(
+            Drop(f"mean of {mean.group}", mean.mean_drop, mean.ci_low, mean.ci_high, mean=True)
+        )
         panels.setdefault(measure_label(mean.metric), []).append(drops)
     return drops_figure(panels)
 
@@ -201,7 +230,8 @@ def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Drawing:
     names, left = names_and_room([drop.name for group in first for drop in group], _LONGEST_NAME)
     row_height = letters(_ROW)
     places = [
-        -(row * row_height + number * _GAP) for row, number in enumerate(i for i, group in enumerate(first) for _ in group)
+        -(row * row_height + number * _GAP)
+        for row, number in enumerate(i for i, group in enumerate(first) for _ in group)
     ]
     drawing, grid = panel_grid(len(panels), left, row_height - places[-1])
     for (title, groups), (panel, leftmost) in zip(panels.items(), grid, strict=True):

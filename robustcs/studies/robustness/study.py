@@ -16,7 +16,13 @@ from robustcs.project.retrieved import Retrieval, plan_of
 from robustcs.project.slices import slicings
 from robustcs.project.trust import claim_of_misfits
 from robustcs.project.workspace import Workspace
-from robustcs.studies.robustness.analysis import ALWAYS, DEFAULT_MEASURES, Robustness, categories_of, robustness
+from robustcs.studies.robustness.analysis import (
+    ALWAYS,
+    DEFAULT_MEASURES,
+    Robustness,
+    categories_of,
+    robustness,
+)
 from robustcs.studies.robustness.experiment import SETS, Experiment, experiment, with_testsets
 from robustcs.studies.robustness.findings import robustness_findings, verdicts
 from robustcs.studies.robustness.show import show
@@ -66,8 +72,12 @@ def ask(
     """
     plan = None
     if sets is not None and not is_experiment(workspace.project):
-        found = "--sets requires the whole experiment, that is, paraphrases and an index but no groups"
-        raise UsageError("no-experiment", found, "remove --sets, or draw test sets with robustcs testsets")
+        found = (
+            "--sets requires the whole experiment, that is, paraphrases and an index but no groups"
+        )
+        raise UsageError(
+            "no-experiment", found, "remove --sets, or draw test sets with robustcs testsets"
+        )
     if is_experiment(workspace.project):
         retrieval = Retrieval(workspace.of(with_testsets(workspace, tell, sets or SETS)), tell)
         workspace = workspace.of(retrieval.complete())
@@ -75,16 +85,22 @@ def ask(
     project = workspace.project
     groups(workspace)
     names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
-    scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES, workspace.asked)
+    scores, evaluated = workspace.system_scores(
+        names, project.metrics or DEFAULT_MEASURES, workspace.asked
+    )
     workspace.note_names("formulations", "groups")
     turns = list(scores[names[0]].turns)
     sources = {**project.texts, **project.raw_texts}
-    workspace.refuse_strangers([(sources[name].path, own) for name, own in workspace.texts_of_sets.items()], turns)
+    workspace.refuse_strangers(
+        [(sources[name].path, own) for name, own in workspace.texts_of_sets.items()], turns
+    )
     texts = workspace.texts_of(turns).get("human")
     cut, told = slicings(workspace, turns, slices, evaluated, always=ALWAYS)
     categories, notes = _categories(workspace)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
-    result = robustness(project.groups, scores, evaluated, cut, texts, margin, project.seed, categories)
+    result = robustness(
+        project.groups, scores, evaluated, cut, texts, margin, project.seed, categories
+    )
     pairs = ((group.baseline, name) for group in project.groups.values() for name in group.sets)
     misfit, unordered = claim_of_misfits(workspace.fit, pairs, "rewording")
     result = result.changed(misfit=misfit, unordered=unordered)
@@ -112,11 +128,15 @@ def _categories(workspace: Workspace) -> tuple[dict[str, dict[str, str]], list[s
     notes = list(paraphrases.notes)
     lacking = [name for name in sets if name not in found]
     if lacking:
-        notes.append(f"no drops by category for {', '.join(lacking)}: add their texts to [texts] or [raw_texts]")
+        notes.append(
+            f"no drops by category for {', '.join(lacking)}: add their texts to [texts] or [raw_texts]"
+        )
     return found, notes
 
 
-def _run(call: Call, group: Annotated[tuple[str, ...], Opt("NAME=BASELINE,SET,…")], **settings: Any) -> None:
+def _run(
+    call: Call, group: Annotated[tuple[str, ...], Opt("NAME=BASELINE,SET,…")], **settings: Any
+) -> None:
     """Run it for the command line.
 
     group
@@ -127,7 +147,11 @@ def _run(call: Call, group: Annotated[tuple[str, ...], Opt("NAME=BASELINE,SET,�
     if group:
         given = dict(map(_group, group))
         if len(given) < len(group):
-            raise UsageError("repeated-group", "two groups have the same name", "use a different NAME in each --group")
+            raise UsageError(
+                "repeated-group",
+                "two groups have the same name",
+                "use a different NAME in each --group",
+            )
         marks = tuple(mark for mark in project.marks if mark[0] != "groups")
         project = replace(project, groups=given, marks=marks)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
@@ -143,7 +167,11 @@ def _group(text: str) -> tuple[str, Group]:
     return name, Group(baseline.strip(), tuple(part.strip() for part in sets))
 
 
-COMMAND = Command(ask, (*SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judgments", *SCORING, *BY, *UNIT, *SEED), run=_run)
+COMMAND = Command(
+    ask,
+    (*SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judgments", *SCORING, *BY, *UNIT, *SEED),
+    run=_run,
+)
 
 
 _READING = (
@@ -165,7 +193,12 @@ def _inputs(project: Project) -> Project:
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
-    drops = filled_drops(workspace, [headline_measure(result.groups["metric"])], result.turns["turn"], result.fully_asked)
+    drops = filled_drops(
+        workspace,
+        [headline_measure(result.groups["metric"])],
+        result.turns["turn"],
+        result.fully_asked,
+    )
     result = result.changed(drops=drops)
     findings = robustness_findings(result, drops)
     return Answer(result, show(result), findings, _READING, verdicts=verdicts(result, drops))

@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.result import Evaluated, Result, count, difference, measure, number, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Result,
+    count,
+    difference,
+    measure,
+    number,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.similarity.rouge_bleu import rouge
 from robustcs.statistics import variance
 from robustcs.statistics.estimate import Estimate, joined
@@ -116,19 +127,27 @@ class Samples(Result):
     )  # fmt: skip
 
 
-def compare_samples(sampled: Sequence[Sampled], evaluated: Evaluated, within: float = 0.01, seed: int = 0) -> Samples:
+def compare_samples(
+    sampled: Sequence[Sampled], evaluated: Evaluated, within: float = 0.01, seed: int = 0
+) -> Samples:
     """Measure how much the samples of every rewriter differ. The sampling unit is that of ``evaluated.policy``.
 
     ``within`` is the largest deviation allowed for the average of several samples. Raises :class:`UsageError` unless it is
     above 0.
     """
     if not within > 0:
-        raise UsageError("bad-setting", f"margin is {within:g}", "write a number above 0, such as 0.01")
+        raise UsageError(
+            "bad-setting", f"margin is {within:g}", "write a number above 0, such as 0.01"
+        )
     unit = evaluated.grouping
     rows: dict[str, Any] = {spec.name: [] for spec in Samples.declared}
     for one in sampled:
         wording = wording_of(one.texts)
-        rows["samples"].append(_consistency(one, wording, units_of(list(wording), unit), units_of(list(one.rankings), unit)))
+        rows["samples"].append(
+            _consistency(
+                one, wording, units_of(list(wording), unit), units_of(list(one.rankings), unit)
+            )
+        )
         units = units_of(list(one.turns), unit)
         for metric, values in one.scores.items():
             cut = one.rewriter, metric
@@ -137,21 +156,31 @@ def compare_samples(sampled: Sequence[Sampled], evaluated: Evaluated, within: fl
             rows["best_of_n"] += [(*cut, *row) for row in _best_of_n(values, units, bounds)]
             rows["sample_variance"] += [
                 (*cut, COMPONENTS[part.name], part.variance, part.share, part.share.note)
-                for part in (variance.variance_components(values, units, seed) if len(values) > 1 else ())
+                for part in (
+                    variance.variance_components(values, units, seed) if len(values) > 1 else ()
+                )
             ]
         rows["sample_turns"] += _turns(one, wording)
     scored = [turn for one in sampled for turn in one.turns]
-    every = list(dict.fromkeys(scored or (turn for one in sampled for turn in (*one.texts, *one.rankings))))
+    every = list(
+        dict.fromkeys(scored or (turn for one in sampled for turn in (*one.texts, *one.rankings)))
+    )
     return Samples(units_of(every, unit).stated(replace(evaluated, turns=len(every))), content=rows)
 
 
 def wording_of(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Return turn → mean ROUGE-1 F over pairs of its texts, for turns with at least two texts."""
     pairs = {turn: list(combinations(some, 2)) for turn, some in texts.items() if len(some) > 1}
-    different = list(dict.fromkeys(tuple(sorted(pair)) for some in pairs.values() for pair in some if pair[0] != pair[1]))
+    different = list(
+        dict.fromkeys(
+            tuple(sorted(pair)) for some in pairs.values() for pair in some if pair[0] != pair[1]
+        )
+    )
     known = {}
     if different:
-        found = rouge([first for first, _ in different], [second for _, second in different])["rouge1_f"]
+        found = rouge([first for first, _ in different], [second for _, second in different])[
+            "rouge1_f"
+        ]
         known = dict(zip(different, found.tolist(), strict=True))
 
     def alike(first: str, second: str) -> float:
@@ -160,7 +189,9 @@ def wording_of(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
     return {turn: sum(alike(*pair) for pair in some) / len(some) for turn, some in pairs.items()}
 
 
-def _consistency(one: Sampled, wording: Mapping[str, float], texted: Units, ranked: Units) -> tuple[Any, ...]:
+def _consistency(
+    one: Sampled, wording: Mapping[str, float], texted: Units, ranked: Units
+) -> tuple[Any, ...]:
     """Return the row of a rewriter.
 
     ``texted`` are the units of turns with texts, ``ranked`` those of turns that all runs answer.
@@ -169,9 +200,13 @@ def _consistency(one: Sampled, wording: Mapping[str, float], texted: Units, rank
     vary = np.array([len(set(one.texts[turn])) > 1 for turn in wording])
     if wording:
         (differ,) = share_estimates(texted.sums(vary), texted.sizes, texted.kind)
-        (words,) = mean_estimates(texted.sums(list(wording.values())), texted.sizes, texted.kind, (0.0, 1.0))
+        (words,) = mean_estimates(
+            texted.sums(list(wording.values())), texted.sizes, texted.kind, (0.0, 1.0)
+        )
     if one.rankings:
-        (ranking,) = mean_estimates(ranked.sums(list(one.rankings.values())), ranked.sizes, ranked.kind, (0.0, 1.0))
+        (ranking,) = mean_estimates(
+            ranked.sums(list(one.rankings.values())), ranked.sizes, ranked.kind, (0.0, 1.0)
+        )
     return (
         one.rewriter, max((len(one.texts[turn]) for turn in wording), default=0), len(wording), int(vary.sum()), differ, words,
         one.runs, len(one.rankings), ranking, _notes(wording=words, ranking=ranking),
@@ -183,12 +218,16 @@ def _notes(**estimates: Estimate) -> str:
     return joined(*(f"{name}: {one.note}" if one.note else "" for name, one in estimates.items()))
 
 
-def _scores(values: np.ndarray, units: Units, bounds: tuple[float, float] | None, within: float, seed: int) -> tuple[Any, ...]:
+def _scores(
+    values: np.ndarray, units: Units, bounds: tuple[float, float] | None, within: float, seed: int
+) -> tuple[Any, ...]:
     mean = variance.sampled_mean(values, units, bounds)
     of_samples = values.mean(axis=0)
     choice = variance.best_choice(values.T, units, seed)
     half, spread = variance.sampling_error(values, units)
-    needed = [variance.draws_needed(limit, within) for limit in (spread.value, spread.low, spread.high)]
+    needed = [
+        variance.draws_needed(limit, within) for limit in (spread.value, spread.low, spread.high)
+    ]
     return (
         values.shape[1], len(values), float(of_samples[0]), mean, float(of_samples.min()), float(of_samples.max()),
         float(values.min(axis=1).mean()), choice.chosen, choice.gain, choice.by_chance,
@@ -197,10 +236,19 @@ def _scores(values: np.ndarray, units: Units, bounds: tuple[float, float] | None
     )  # fmt: skip
 
 
-def _best_of_n(values: np.ndarray, units: Units, bounds: tuple[float, float] | None) -> list[tuple[Any, ...]]:
-    best = mean_estimates(units.sums(variance.expected_best(values).T), units.sizes, units.kind, bounds)
-    worst = mean_estimates(units.sums(-variance.expected_best(-values).T), units.sizes, units.kind, bounds)
-    return [(n, high, low, _notes(best=high, worst=low)) for n, (high, low) in enumerate(zip(best, worst, strict=True), 1)]
+def _best_of_n(
+    values: np.ndarray, units: Units, bounds: tuple[float, float] | None
+) -> list[tuple[Any, ...]]:
+    best = mean_estimates(
+        units.sums(variance.expected_best(values).T), units.sizes, units.kind, bounds
+    )
+    worst = mean_estimates(
+        units.sums(-variance.expected_best(-values).T), units.sizes, units.kind, bounds
+    )
+    return [
+        (n, high, low, _notes(best=high, worst=low))
+        for n, (high, low) in enumerate(zip(best, worst, strict=True), 1)
+    ]
 
 
 def _turns(one: Sampled, wording: Mapping[str, float]) -> list[tuple[Any, ...]]:
@@ -209,7 +257,14 @@ def _turns(one: Sampled, wording: Mapping[str, float]) -> list[tuple[Any, ...]]:
 
     def head(turn: str, metric: str | None) -> tuple[Any, ...]:
         different = len(dict.fromkeys(one.texts[turn])) if turn in one.texts else None
-        return one.rewriter, turn, metric, different, wording.get(turn, math.nan), one.rankings.get(turn, math.nan)
+        return (
+            one.rewriter,
+            turn,
+            metric,
+            different,
+            wording.get(turn, math.nan),
+            one.rankings.get(turn, math.nan),
+        )
 
     def words(turn: str) -> str:
         return " | ".join(dict.fromkeys(one.texts.get(turn, ())))
@@ -217,7 +272,20 @@ def _turns(one: Sampled, wording: Mapping[str, float]) -> list[tuple[Any, ...]]:
     for metric, values in one.scores.items():
         for turn, row in zip(one.turns, values, strict=True):
             low, high = float(row.min()), float(row.max())
-            rows.append((*head(turn, metric), float(row[0]), float(row.mean()), low, high, high - low, words(turn)))
+            rows.append(
+                (
+                    *head(turn, metric),
+                    float(row[0]),
+                    float(row.mean()),
+                    low,
+                    high,
+                    high - low,
+                    words(turn),
+                )
+            )
     if not one.scores:
-        rows += [(*head(turn, None), *[math.nan] * 5, words(turn)) for turn in (*wording, *(one.rankings.keys() - wording))]
+        rows += [
+            (*head(turn, None), *[math.nan] * 5, words(turn))
+            for turn in (*wording, *(one.rankings.keys() - wording))
+        ]
     return rows

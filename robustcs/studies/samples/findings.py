@@ -19,9 +19,15 @@ def samples_findings(result: Samples) -> tuple[str, ...]:
 def _about(result: Samples, row: Any) -> list[str]:
     sentences = []
     if row.turns:
-        between = "" if math.isnan(row.differ_low) else f" (95% CI {percent_range(row.differ_low, row.differ_high)})"
+        between = (
+            ""
+            if math.isnan(row.differ_low)
+            else f" (95% CI {percent_range(row.differ_low, row.differ_high)})"
+        )
         turns = counted(row.turns, "turn")
-        sentences.append(f"The sampled texts of {row.rewriter} differ on {percent(row.differ)} of {turns}{between}.")
+        sentences.append(
+            f"The sampled texts of {row.rewriter} differ on {percent(row.differ)} of {turns}{between}."
+        )
     frame = result.sample_scores[result.sample_scores["rewriter"] == row.rewriter]
     if len(frame):
         metric = headline_measure(frame["metric"])

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from robustcs.documents.document import Block, Card, Cards, Figure, Table
-from robustcs.documents.drawing import COLUMN_WIDTH, DASHED, INK, Drawing, Key, letters, page_width, round_ticks
+from robustcs.documents.drawing import (
+    COLUMN_WIDTH,
+    DASHED,
+    INK,
+    Drawing,
+    Key,
+    letters,
+    page_width,
+    round_ticks,
+)
 from robustcs.documents.forest import panel_grid
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table, wide_table
@@ -47,14 +56,20 @@ def _same_samples(result: Samples) -> str:
 def _consistency(result: Samples) -> Table:
     frame = result.samples
     texts, runs = ["texts", "turns", "differing", "differ", "wording"], ["runs", "ranking"]
-    columns: list[Shown] = ["rewriter", *(texts if frame["texts"].any() else ()), *(runs if frame["runs"].any() else ())]
+    columns: list[Shown] = [
+        "rewriter",
+        *(texts if frame["texts"].any() else ()),
+        *(runs if frame["runs"].any() else ()),
+    ]
     note = (
         "Texts, runs: number of samples. Differing: turns whose texts are not all the same. ROUGE-1 F: mean over pairs of texts"
         " of a turn (1: the same stemmed words in any order, ignoring case and punctuation). RBO: mean rank-biased overlap of"
         f" pairs of rankings of a turn (p = 0.9; 1: the same ranking). {_same_samples(result)}"
     )
     notes = noted((row.rewriter, row.note) for row in frame.itertuples())
-    return result_table(result, "samples", "How similar are the samples of a rewriter?", columns, note + notes)
+    return result_table(
+        result, "samples", "How similar are the samples of a rewriter?", columns, note + notes
+    )
 
 
 def _scores(result: Samples) -> Table:
@@ -67,7 +82,10 @@ def _scores(result: Samples) -> Table:
         " of this mean, which is wide with few samples. Samples: number needed to keep the deviation of their average within"
         f" ±{within:g} (--margin); more samples do not reduce the variation between {unit}s."
     )
-    notes = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in result.sample_scores.itertuples())
+    notes = noted(
+        (f"{row.rewriter} {measure_label(row.metric)}", row.note)
+        for row in result.sample_scores.itertuples()
+    )
     caption = "How much does a score depend on the sample?"
     return result_table(result, "sample_scores", caption, columns, note + notes, by="metric")
 
@@ -104,7 +122,9 @@ def _variance(result: Samples) -> Table:
         f" helps one turn and hurts another. {_same_samples(result)}"
     )
     notes = noted(
-        (f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in frame.itertuples() if row.component in _PARTS
+        (f"{row.rewriter} {measure_label(row.metric)}", row.note)
+        for row in frame.itertuples()
+        if row.component in _PARTS
     )
     return wide_table(
         result, "sample_variance", "Do scores vary more between turns or between samples?", ["metric", "rewriter"],
@@ -125,8 +145,16 @@ def _moving(result: Samples, rewriter: str) -> Cards:
         what, of = "texts differ", "with at least two texts"
     cards = []
     for row in moving.head(SHOWN).itertuples():
-        values = [("Lowest score", row.low), ("Highest score", row.high), ("ROUGE-1 F", row.wording), ("RBO", row.ranking)]
-        fields = [("Texts", row.wordings), *((name, written(value, 3)) for name, value in values if not pd.isna(value))]
+        values = [
+            ("Lowest score", row.low),
+            ("Highest score", row.high),
+            ("ROUGE-1 F", row.wording),
+            ("RBO", row.ranking),
+        ]
+        fields = [
+            ("Texts", row.wordings),
+            *((name, written(value, 3)) for name, value in values if not pd.isna(value)),
+        ]
         cards.append(Card(str(row.turn), tuple(field for field in fields if field[1])))
     shown = f"; {SHOWN} are shown" if len(moving) > SHOWN else ""
     caption = f"Turns of {rewriter} whose {what} ({len(moving)} of {counted(len(part), 'turn')} {of}{shown})"
@@ -139,7 +167,10 @@ def _figure(result: Samples) -> Figure:
         f" {counted(row.samples, 'sample')}, mean {written(row.mean, 3)}"
         for row in result.sample_scores.itertuples()
     ]
-    fewest, most = int(result.sample_scores["turns"].min()), int(result.sample_scores["turns"].max())
+    fewest, most = (
+        int(result.sample_scores["turns"].min()),
+        int(result.sample_scores["turns"].max()),
+    )
     turns = counted(most, "turn") if fewest == most else f"{fewest:,} to {counted(most, 'turn')}"
     return Figure(
         "best_of_n",
@@ -154,14 +185,18 @@ def draw(result: Samples) -> Drawing:
     """Draw the best and worst of n samples with intervals as bands, one panel per measure and rewriter, three to a row."""
     several, scores = result.samples["rewriter"].nunique() > 1, result.sample_scores
     full = COLUMN_WIDTH if len(scores) == 1 else page_width()
-    drawing, grid = panel_grid(len(scores), _LEFT, _HEIGHT, between=_BETWEEN, below=_LEGEND, width=full)
+    drawing, grid = panel_grid(
+        len(scores), _LEFT, _HEIGHT, between=_BETWEEN, below=_LEGEND, width=full
+    )
     for row, (panel, leftmost) in zip(scores.itertuples(), grid, strict=True):
         frame = result.best_of_n
         rows = frame[(frame["rewriter"] == row.rewriter) & (frame["metric"] == row.metric)]
         n = rows["n"].tolist()
         curves = [(*(rows[name + end].to_numpy() for end in ("", "_low", "_high")), colour)
                   for name, colour in (("best", _BEST), ("worst", _WORST))]  # fmt: skip
-        panel.fit(np.concatenate([[row.mean], *(values for curve in curves for values in curve[:3])]))
+        panel.fit(
+            np.concatenate([[row.mean], *(values for curve in curves for values in curve[:3])])
+        )
         panel.y, panel.y_ticks = panel.x, round_ticks(*panel.x, 5)
         panel.x = 1 - 0.05 * (n[-1] - 1 or 1), n[-1] + 0.05 * (n[-1] - 1 or 1)
         for line, low, high, colour in curves:

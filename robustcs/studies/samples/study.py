@@ -52,13 +52,25 @@ def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> S
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0)
     if files and workspace.project.qrels:
         measures, notes = workspace.ranking_measures(())
-        scores, evaluated = workspace.scores_of([file for some in files.values() for file in some], measures)
+        scores, evaluated = workspace.scores_of(
+            [file for some in files.values() for file in some], measures
+        )
         evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
-    rankings = {part.name: _rankings(workspace, files[part.name]) for part in parts if part.name in files}
-    answered = set(next(iter(scores.values())).turns) if scores else {turn for some in rankings.values() for turn in some}
-    samples = workspace.samples_of(sorted(answered, key=turn_sort_key)) if answered else workspace.samples
+    rankings = {
+        part.name: _rankings(workspace, files[part.name]) for part in parts if part.name in files
+    }
+    answered = (
+        set(next(iter(scores.values())).turns)
+        if scores
+        else {turn for some in rankings.values() for turn in some}
+    )
+    samples = (
+        workspace.samples_of(sorted(answered, key=turn_sort_key)) if answered else workspace.samples
+    )
     known = {*answered, *(turn for texts in samples.values() for turn in texts)}
-    evaluated = replace(evaluated, conversations=conversations_of(workspace, sorted(known, key=turn_sort_key)))
+    evaluated = replace(
+        evaluated, conversations=conversations_of(workspace, sorted(known, key=turn_sort_key))
+    )
     found, notes = [], list[str]()
     for part in parts:
         texts = samples[part.name]
@@ -66,18 +78,25 @@ def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> S
         turns = list(frames[0].turns) if frames else []
         # a single set of texts may accompany several runs: then no turn has a text for each run
         each = any(len(some) >= len(frames) for some in texts.values())
-        fewer = {turn for turn, some in texts.items() if each and len(some) < len(frames)} & set(turns)
+        fewer = {turn for turn, some in texts.items() if each and len(some) < len(frames)} & set(
+            turns
+        )
         if fewer:
             some, turns_ = some_of(sorted(fewer, key=turn_sort_key)), counted(len(fewer), "turn")
             alone = f"{turns_} of {part.name} excluded, with fewer texts than runs: {some}"
-            notes.append(Note.of(part.name, turns_, "turns with fewer texts than runs excluded", alone))
+            notes.append(
+                Note.of(part.name, turns_, "turns with fewer texts than runs excluded", alone)
+            )
         kept = np.array([turn not in fewer for turn in turns], dtype=bool)
         turns = [turn for turn in turns if turn not in fewer]
         found.append(
             Sampled(
                 part.name,
                 dict(sorted(without_empty(texts).items(), key=lambda item: turn_sort_key(item[0]))),
-                {metric: np.column_stack([frame[metric][kept] for frame in frames]) for metric in (frames[0] if turns else ())},
+                {
+                    metric: np.column_stack([frame[metric][kept] for frame in frames])
+                    for metric in (frames[0] if turns else ())
+                },
                 turns,
                 rankings.get(part.name, {}),
                 len(files.get(part.name, [])),
@@ -113,7 +132,9 @@ def _rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[str, float]
     return dict(zip(turns, (total / len(pairs)).tolist(), strict=True))
 
 
-COMMAND = Command(ask, ("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *SEED), retrieves="samples")
+COMMAND = Command(
+    ask, ("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *SEED), retrieves="samples"
+)
 
 
 _READING = (
@@ -126,11 +147,21 @@ _READING = (
 
 def _inputs(project: Project) -> Project:
     varies = any(
-        part.role == "qr" and (part.sample_runs or part.samples or part.rewrites) for part in project.formulations.values()
+        part.role == "qr" and (part.sample_runs or part.samples or part.rewrites)
+        for part in project.formulations.values()
     )
-    needs(varies, "no-samples", "no rewriter has several samples", "add several runs, or texts with several samples")
-    part = of_rankings(project, ("qrels", "policy", "seed"), ("run", "rewrites", "samples", "sample_runs"))
-    part = replace(part, formulations={key: one for key, one in part.formulations.items() if one.role == "qr"})
+    needs(
+        varies,
+        "no-samples",
+        "no rewriter has several samples",
+        "add several runs, or texts with several samples",
+    )
+    part = of_rankings(
+        project, ("qrels", "policy", "seed"), ("run", "rewrites", "samples", "sample_runs")
+    )
+    part = replace(
+        part, formulations={key: one for key, one in part.formulations.items() if one.role == "qr"}
+    )
     sampled(Workspace(part))  # a file of texts may contain several samples: only its turns show it
     return part
 

@@ -12,7 +12,18 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import TERMS, Threshold
 from robustcs.policy import Evaluated
-from robustcs.result import Result, Rows, count, measure, number, p_value, points, share, table, text
+from robustcs.result import (
+    Result,
+    Rows,
+    count,
+    measure,
+    number,
+    p_value,
+    points,
+    share,
+    table,
+    text,
+)
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
@@ -76,14 +87,20 @@ def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
     except ArithmeticError:
         fits = False
     if not fits:
-        raise UsageError("bad-step", f"step {step!r} is not possible", "write a number from 0.0001 to 1, such as 0.02")
+        raise UsageError(
+            "bad-step",
+            f"step {step!r} is not possible",
+            "write a number from 0.0001 to 1, such as 0.02",
+        )
     grid = [size * i for i in range(int(1 / size) + 1)]
     if grid[-1] != 1:
         grid.append(Decimal(1))
     return tuple(float(point) for point in grid)
 
 
-def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | None = None, seed: int = 0) -> Sweep:
+def sweep(
+    scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | None = None, seed: int = 0
+) -> Sweep:
     """Count the turns per bin at every threshold, for every rewriter and measure.
 
     scores
@@ -100,11 +117,15 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
     grid = threshold_grid() if grid is None else grid
     units = units_of(list(scores.turns), evaluated.grouping)
     _check_range(scores)
-    every = Binned.of(scores, [Threshold(">=" if point else ">", point) for point in grid], distinct=False)
+    every = Binned.of(
+        scores, [Threshold(">=" if point else ">", point) for point in grid], distinct=False
+    )
     parts = []
     for place in range(0, len(every.cuts), len(grid)):
         own = slice(place, place + len(grid))
-        cuts = [cut._replace(threshold=point) for cut, point in zip(every.cuts[own], grid, strict=True)]
+        cuts = [
+            cut._replace(threshold=point) for cut, point in zip(every.cuts[own], grid, strict=True)
+        ]
         parts.append(Binned(cuts, every.bins, every.places[own]))
     untested = bool(many_missing(evaluated.unscored_by))
     return Sweep(units.stated(evaluated), content={
@@ -117,7 +138,9 @@ def _bins(parts: Sequence[Binned], units: Units) -> Rows:
     """Return the table :data:`Sweep.bins`; ``parts``: the bins of each rewriter and measure at all thresholds."""
     rows: list[tuple[object, ...]] = []
     for part in parts:
-        shares = share_estimates(part.by_unit(units).reshape(-1, units.count), units.sizes, units.kind)
+        shares = share_estimates(
+            part.by_unit(units).reshape(-1, units.count), units.sizes, units.kind
+        )
         found = zip(part.crossed_bins(), part.counts().ravel().tolist(), shares, strict=True)
         rows += [(*key, number, one.value, one.low, one.high) for key, number, one in found]
     return Sweep.bins.rows(rows)
@@ -152,15 +175,23 @@ def _blame(parts: Sequence[Binned], units: Units, seed: int, untested: bool) -> 
     found = list(zip(*(tests[field.name] for field in fields), strict=True))
     if untested:
         found = [
-            tuple(np.nan if one.name in ("p", "p_corrected") else cell for one, cell in zip(fields, row, strict=True))
+            tuple(
+                np.nan if one.name in ("p", "p_corrected") else cell
+                for one, cell in zip(fields, row, strict=True)
+            )
             for row in found
         ]
-    return Sweep.blame.rows([(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)])
+    return Sweep.blame.rows(
+        [(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)]
+    )
 
 
 def _check_range(scores: Formulations) -> None:
     for metric in scores.measures:
-        if min(one[metric].min() for one in scores.every) < 0 or max(one[metric].max() for one in scores.every) > 1 + 1e-9:
+        if (
+            min(one[metric].min() for one in scores.every) < 0
+            or max(one[metric].max() for one in scores.every) > 1 + 1e-9
+        ):
             found = f"{metric} has scores outside the range 0 to 1"
             raise UsageError("not-a-share", found, "choose a measure such as ndcg_cut_3")
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustcs.documents.drawing import COLUMN_WIDTH, INK, SMALL, Drawing, Key, Panel, letters, page_width, room
+from robustcs.documents.drawing import (
+    COLUMN_WIDTH,
+    INK,
+    SMALL,
+    Drawing,
+    Key,
+    Panel,
+    letters,
+    page_width,
+    room,
+)
 from robustcs.documents.figures import BIN_COLOURS
 from robustcs.documents.forest import panel_grid
 from robustcs.documents.text import panel_titles
@@ -88,19 +98,30 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Drawing:
     width = COLUMN_WIDTH if len(panels) == 1 else page_width()
     legend = letters(_ROW) * (3 if width == COLUMN_WIDTH else 1)
     drawing, grid = panel_grid(
-        len(panels), _LEFT, _PANEL_HEIGHT, below=legend + _EDGE, width=width, narrow=1 if len(panels) <= _LABELLED else 2
+        len(panels),
+        _LEFT,
+        _PANEL_HEIGHT,
+        below=legend + _EDGE,
+        width=width,
+        narrow=1 if len(panels) <= _LABELLED else 2,
     )
     same_turns = len({panel.turns for panel in panels}) == 1
     longest = int(grid[0][0].width * _TITLE_CHARACTERS / letters(1))
     turns = ["" if same_turns else f" ({counted(panel.turns, 'turn')})" for panel in panels]
-    titles = panel_titles([panel.title for panel in panels], max(longest - max(map(len, turns), default=0), 1))
+    titles = panel_titles(
+        [panel.title for panel in panels], max(longest - max(map(len, turns), default=0), 1)
+    )
     for one, (panel, leftmost), title, more in zip(panels, grid, titles, turns, strict=True):
         steps = _Steps.of(one)
         _draw(panel, one, steps)
         panel.title = title + more
-        panel.y_ticks = [(percent / 100, f"{percent}%" if leftmost else "") for percent in range(0, 101, 20)]
+        panel.y_ticks = [
+            (percent / 100, f"{percent}%" if leftmost else "") for percent in range(0, 101, 20)
+        ]
         if leftmost:
-            panel.y_label = f"share of {counted(one.turns, 'turn')}" if same_turns else "share of turns"
+            panel.y_label = (
+                f"share of {counted(one.turns, 'turn')}" if same_turns else "share of turns"
+            )
         _labels(panel, one, steps)
     _legend(drawing, legend, panels[0].original)
     return drawing
@@ -123,8 +144,15 @@ def _draw(panel: Panel, one: SweepPanel, steps: _Steps) -> None:
     if one.marked is not None:
         panel.vertical(one.marked, "white", 0.9)  # visible on dark and light bands
         panel.vertical(one.marked, INK, 0.9, dashes=(3, 2))
-    ticks = [tick for tick in np.linspace(0, 1, 6 if panel.width > _WIDE else 3) if steps.x[1] < tick <= steps.x[-1]]
-    panel.x_ticks = [((steps.x[0] + steps.x[1]) / 2, ">0"), *((tick, f"{tick:.1f}") for tick in ticks)]
+    ticks = [
+        tick
+        for tick in np.linspace(0, 1, 6 if panel.width > _WIDE else 3)
+        if steps.x[1] < tick <= steps.x[-1]
+    ]
+    panel.x_ticks = [
+        ((steps.x[0] + steps.x[1]) / 2, ">0"),
+        *((tick, f"{tick:.1f}") for tick in ticks),
+    ]
     panel.x_label = "threshold"
 
 
@@ -148,7 +176,14 @@ def _labels(panel: Panel, one: SweepPanel, steps: _Steps) -> None:
             # the free strip of this slope lies between the highest point below it and the lowest point above it
             bottom, top = (lower[covered] - slope * x).max(), (upper[covered] - slope * x).min()
             centre = start + span / 2 * np.cos(angle)
-            places.append(((top - bottom) * np.cos(angle), centre, (top + bottom) / 2 + slope * centre, np.degrees(angle)))
+            places.append(
+                (
+                    (top - bottom) * np.cos(angle),
+                    centre,
+                    (top + bottom) / 2 + slope * centre,
+                    np.degrees(angle),
+                )
+            )
         free, x, y, angle = max(places, default=(0.0, 0.0, 0.0, 0.0))
         if free > height:
             band = STACK[int(np.argmax(steps.edges[1:, np.searchsorted(steps.x, x) - 1] > y))]
@@ -160,7 +195,11 @@ def _legend(drawing: Drawing, height: float, original: bool) -> None:
     names = [name for name in STACK[::-1] if original or name in ("010", "000", "001", "011")]
     said = "Original, QR, Human" if original else "QR, Human"
     keys = [
-        Key("".join("✓" if mark == "1" else "×" for mark in name[not original :]), BIN_COLOURS[name], shape="box")
+        Key(
+            "".join("✓" if mark == "1" else "×" for mark in name[not original :]),
+            BIN_COLOURS[name],
+            shape="box",
+        )
         for name in names
     ]
     line = letters(_ROW)

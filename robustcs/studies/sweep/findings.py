@@ -28,7 +28,10 @@ def ahead(rows: Sequence[Any], sign: int) -> str:
         elif holds:
             runs.append([row.threshold])
         before = holds
-    return ", ".join(" to ".join(_threshold(point, place == 0) for place, point in enumerate(run)) for run in runs)
+    return ", ".join(
+        " to ".join(_threshold(point, place == 0) for place, point in enumerate(run))
+        for run in runs
+    )
 
 
 def _threshold(point: float, first: bool) -> str:
@@ -48,8 +51,13 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
     for metric in dict.fromkeys(row.metric for row in every):
         if metrics and metric not in metrics:
             continue
-        best = max((row for row in every if row.metric == metric and row.cause == "correct"), key=lambda row: row.area).rewriter
-        areas = {row.cause: row.area for row in every if (row.rewriter, row.metric) == (best, metric)}
+        best = max(
+            (row for row in every if row.metric == metric and row.cause == "correct"),
+            key=lambda row: row.area,
+        ).rewriter
+        areas = {
+            row.cause: row.area for row in every if (row.rewriter, row.metric) == (best, metric)
+        }
         rows = [row for row in blame if (row.rewriter, row.metric) == (best, metric)]
         who, label = f"the rewriter{f' {best}' if several else ''}", measure_label(metric)
         sides = {name: at for name, sign in ((part, 1), (who, -1)) if (at := ahead(rows, sign))}
@@ -61,7 +69,9 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
             continue
         test = f"adjusted p ≤ {ALPHA:g}, {family}"
         if len(sides) > 1:
-            where = ", ".join(f"{name} fails more often at {label} {at}" for name, at in sides.items())
+            where = ", ".join(
+                f"{name} fails more often at {label} {at}" for name, at in sides.items()
+            )
             said = f"Blame depends on the threshold: {where} ({test})."
         elif sides:
             ((name, at),) = sides.items()
@@ -71,5 +81,7 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
             p = p_text(least.p_corrected)
             said = f"The data do not show at any threshold of {label} whether {part} or {who} fails more often"
             said += f" (smallest adjusted {p}, {family})."
-        sentences.append(f"{said} Averaged over all thresholds, {part} fails on {qa} of turns and {who} on {qr}.")
+        sentences.append(
+            f"{said} Averaged over all thresholds, {part} fails on {qa} of turns and {who} on {qr}."
+        )
     return tuple(sentences)

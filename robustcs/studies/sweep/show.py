@@ -11,7 +11,15 @@ from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, formul
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, group_columns, result_table
-from robustcs.documents.words import clustered, component, cut_label, limits_first, measure_label, noted, percent
+from robustcs.documents.words import (
+    clustered,
+    component,
+    cut_label,
+    limits_first,
+    measure_label,
+    noted,
+    percent,
+)
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.result import count, text
@@ -38,7 +46,11 @@ def show(result: Sweep, marked: Cut | None = None, names: Sequence[str] = ()) ->
     blocks += [_blame(result)] if not names or "blame" in names else []
     if len({name for name, _ in labels}) == 1:
         blocks += [_areas(result, labels)] if not names or "areas" in names else []
-        blocks += [_counts(result, panel, label) for panel, label in labels.items() if not names or "bins" in names]
+        blocks += [
+            _counts(result, panel, label)
+            for panel, label in labels.items()
+            if not names or "bins" in names
+        ]
     return tuple(blocks)
 
 
@@ -48,13 +60,19 @@ def _figure(result: Sweep, marked: Cut | None) -> Figure:
         answered = "turns answered only after rewriting, turns answered by Original"
     causes = _parts(result, "causes")
     said = [
-        f"{label}: " + ", ".join(f"{CAUSE_TITLES[row.cause]} {percent(row.area)}" for row in causes[panel])
+        f"{label}: "
+        + ", ".join(f"{CAUSE_TITLES[row.cause]} {percent(row.area)}" for row in causes[panel])
         for panel, label in panel_labels(result).items()
     ]
     return Figure(
         "sweep",
         f"{limits_first(result.evaluated)}Shares of the bins at every threshold. From the top: QA errors, rewriter errors,"
-        f" {answered}." + (f" Dashed line: {cut_label(marked)}, as in the text." if marked and _line(result, marked) else ""),
+        f" {answered}."
+        + (
+            f" Dashed line: {cut_label(marked)}, as in the text."
+            if marked and _line(result, marked)
+            else ""
+        ),
         f"Stacked shares of the bins by threshold. Averages over all thresholds: {'; '.join(said)}.",
         lambda: draw_sweep(result, marked),
     )
@@ -76,15 +94,24 @@ def panel_labels(result: Sweep) -> dict[Panel, str]:
     """Return the heading of every (rewriter, metric): the measure, and the rewriter if there are several."""
     panels = list(dict.fromkeys((row.rewriter, row.metric) for row in result.rows("bins")))
     several = len(dict(panels)) > 1
-    return {panel: f"{measure_label(panel[1])}, {panel[0]}" if several else measure_label(panel[1]) for panel in panels}
+    return {
+        panel: f"{measure_label(panel[1])}, {panel[0]}" if several else measure_label(panel[1])
+        for panel in panels
+    }
 
 
 def _areas(result: Sweep, labels: Mapping[Panel, str]) -> Table:
     names, areas = bins_of(result.rows("bins")), _parts(result, "areas")
     columns: list[Shown] = [*bin_columns(names)]
     for panel, label in labels.items():
-        columns += group_columns(result, "areas", label, {row.bin: row for row in areas[panel]}, "area")
-    told = noted((f"{marks(row.bin)} {label}", row.note) for panel, label in labels.items() for row in areas[panel])
+        columns += group_columns(
+            result, "areas", label, {row.bin: row for row in areas[panel]}, "area"
+        )
+    told = noted(
+        (f"{marks(row.bin)} {label}", row.note)
+        for panel, label in labels.items()
+        for row in areas[panel]
+    )
     return result_table(
         result, "areas", "Threshold-free share of every bin", columns,
         f"Share of the {counted(result.evaluated.turns, 'turn')} in each bin, averaged over all thresholds: the area of its"
@@ -100,19 +127,33 @@ def _interval(result: Sweep) -> str:
 def _blame(result: Sweep) -> Table:
     """Return the table of QA and rewriter errors, with the thresholds at which one of them is significantly more frequent."""
     rows = _parts(result, "blame")
-    columns: list[Shown] = [(text("metric", header="Measure"), lambda panel: measure_label(panel[1]))]
-    columns += [(text("rewriter", header="Rewriter"), lambda panel: panel[0])] if len({name for name, _ in rows}) > 1 else []
+    columns: list[Shown] = [
+        (text("metric", header="Measure"), lambda panel: measure_label(panel[1]))
+    ]
+    columns += (
+        [(text("rewriter", header="Rewriter"), lambda panel: panel[0])]
+        if len({name for name, _ in rows}) > 1
+        else []
+    )
     for cause in ("qa", "qr"):
         areas = {(row.rewriter, row.metric): row for row in result.rows("causes", cause=cause)}
         columns += group_columns(result, "causes", CAUSE_TITLES[cause], areas, "area")
-    first, areas_of = limits_first(result.evaluated), f"Areas: shares of {counted(result.evaluated.turns, 'turn')}, averaged"
+    first, areas_of = (
+        limits_first(result.evaluated),
+        f"Areas: shares of {counted(result.evaluated.turns, 'turn')}, averaged",
+    )
     if many_missing(result.evaluated.unscored_by):
         note = f"{areas_of} over all thresholds. {_interval(result)}. Not tested: the missing scores could change the order."
-        return result_table(result, "blame", f"{first}Errors on these turns", columns, note, rows=list(rows))
+        return result_table(
+            result, "blame", f"{first}Errors on these turns", columns, note, rows=list(rows)
+        )
     group, qa = "fails more often at", component(result.evaluated.basis)
     columns += [
         (text("qa").called(qa, group), lambda panel: ahead(rows[panel], 1) or "no threshold"),
-        (text("qr").called("rewriter", group), lambda panel: ahead(rows[panel], -1) or "no threshold"),
+        (
+            text("qr").called("rewriter", group),
+            lambda panel: ahead(rows[panel], -1) or "no threshold",
+        ),
     ]
     told = [row for row in result.rows("causes") if row.cause != "correct"]
     note = (
@@ -145,7 +186,9 @@ def draw_sweep(result: Sweep, marked: Cut | None = None) -> Drawing:
         grid = np.array(list(dict.fromkeys(row.threshold for row in part)))
         line = _line(result, marked) if marked and marked[0] == panel[1] else None
         every = {name: shares.get(name, np.zeros(len(grid))) for name in BINS}
-        panels.append(SweepPanel(labels[panel], grid, every, result.evaluated.turns, _original(result), line))
+        panels.append(
+            SweepPanel(labels[panel], grid, every, result.evaluated.turns, _original(result), line)
+        )
     return sweep_figure(panels)
 
 
@@ -154,7 +197,9 @@ def _counts(result: Sweep, panel: Panel, label: str) -> Table:
     rows: dict[float, list[int]] = {}
     for row in part:
         rows.setdefault(row.threshold, []).append(row.count)
-    columns: list[Shown] = [(text("threshold"), lambda point: "> 0" if point == 0 else f"≥ {point:g}")]
+    columns: list[Shown] = [
+        (text("threshold"), lambda point: "> 0" if point == 0 else f"≥ {point:g}")
+    ]
     columns += [
         (count(marks(bin_).replace(" ", "")), lambda point, place=place: str(rows[point][place]))  # type: ignore[misc]
         for place, bin_ in enumerate(bins_of(part))

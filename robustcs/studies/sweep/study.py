@@ -33,7 +33,12 @@ def ask(workspace: Workspace, *, step: Annotated[str, Opt("T")] = "0.02") -> Swe
     """
     grid = threshold_grid(step)
     scores, evaluated = workspace.formulation_scores()
-    return sweep(scores if workspace.project.metrics else scores.graded(), evaluated, grid, workspace.project.seed)
+    return sweep(
+        scores if workspace.project.metrics else scores.graded(),
+        evaluated,
+        grid,
+        workspace.project.seed,
+    )
 
 
 COMMAND = Command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED))
@@ -42,9 +47,13 @@ COMMAND = Command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED))
 def _answer(workspace: Workspace) -> Answer:
     scores, evaluated = workspace.formulation_scores()
     result = sweep(scores.graded(), evaluated, seed=workspace.project.seed)
-    cut = headline_of(scores.measures, reachable_thresholds(workspace.project.thresholds, workspace.project.metrics))
+    cut = headline_of(
+        scores.measures,
+        reachable_thresholds(workspace.project.thresholds, workspace.project.metrics),
+    )
     blocks = (
-        replace(block, slug=f"sweep-{block.slug}") if isinstance(block, Table) else block for block in show(result, marked=cut)
+        replace(block, slug=f"sweep-{block.slug}") if isinstance(block, Table) else block
+        for block in show(result, marked=cut)
     )
     return Answer(result, tuple(blocks), finding(result, cut[:1]))
 

@@ -15,7 +15,15 @@ from robustcs.conversations import Conversations
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, number, share, table, text
-from robustcs.similarity.paraphrases import KINDS, SETS, TooSimilar, draw, relation, sets_table, text_key
+from robustcs.similarity.paraphrases import (
+    KINDS,
+    SETS,
+    TooSimilar,
+    draw,
+    relation,
+    sets_table,
+    text_key,
+)
 from robustcs.wording import counted, some_of
 
 _PER_TURN, _DIFFER, _WITH_TWIN = "paraphrases per turn", "differ by", "paraphrases with a twin"
@@ -81,7 +89,9 @@ def draw_testsets(
     )  # fmt: skip
 
 
-def _statistics(paraphrases: Mapping[str, Sequence[Paraphrase]], conversations: Conversations) -> dict[str, float]:
+def _statistics(
+    paraphrases: Mapping[str, Sequence[Paraphrase]], conversations: Conversations
+) -> dict[str, float]:
     counts = [len(rows) for rows in paraphrases.values()]
     return {
         "paraphrases": sum(counts),
@@ -98,7 +108,9 @@ def _similar(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> list[tuple[obje
     for kind in KINDS:
         relations: Counter[str | None] = Counter()
         with_twin: set[int] = set()
-        for first, second in chain.from_iterable(combinations(rows, 2) for rows in paraphrases.values()):
+        for first, second in chain.from_iterable(
+            combinations(rows, 2) for rows in paraphrases.values()
+        ):
             alike = relation(getattr(first, kind), getattr(second, kind))
             relations[alike] += 1
             with_twin |= {first.line, second.line} if alike else set()
@@ -127,7 +139,9 @@ def _gone(one: TooSimilar) -> tuple[object, ...]:
     return one.dropped.turn, one.kind, one.relation, *texts, one.dropped.line, one.kept.line
 
 
-def _gaps(paraphrases: Mapping[str, Sequence[Paraphrase]], conversations: Conversations) -> list[str]:
+def _gaps(
+    paraphrases: Mapping[str, Sequence[Paraphrase]], conversations: Conversations
+) -> list[str]:
     """Return a note on conversations with a turn before the last that has no paraphrases."""
     depths: dict[str, set[int]] = {}
     for turn in paraphrases:
@@ -136,4 +150,6 @@ def _gaps(paraphrases: Mapping[str, Sequence[Paraphrase]], conversations: Conver
     if not short:
         return []
     topics = counted(len(short), "topic")
-    return [f"turns without paraphrases are missing from the histories of {topics}: {some_of(short)}"]
+    return [
+        f"turns without paraphrases are missing from the histories of {topics}: {some_of(short)}"
+    ]

@@ -36,7 +36,11 @@ def show(result: ParaphraseSets) -> tuple[Block, ...]:
             ["turn", "kind", "texts", "repeated"], most=_SHOWN
         ),
     )  # fmt: skip
-    alone = f"No text is in two of the {sets} sets." if sets > 1 else "With one set, no text can be in two sets."
+    alone = (
+        f"No text is in two of the {sets} sets."
+        if sets > 1
+        else "With one set, no text can be in two sets."
+    )
     more: list[Block] = [] if len(result.overlaps) else [Paragraph(alone)]
     return (*(table for table in tables if table.rows), *more, _conversations(result))
 
@@ -47,7 +51,10 @@ def _conversations(result: ParaphraseSets) -> Cards:
     topic = conversations.of(sets["turn"].iloc[0])
     chosen = sets[[conversations.of(turn) == topic for turn in sets["turn"]]]
     cards = tuple(
-        Card(f"Set {number}", tuple((row["turn"], f"{row['raw']}\n{row['manual']}") for _, row in part.iterrows()))
+        Card(
+            f"Set {number}",
+            tuple((row["turn"], f"{row['raw']}\n{row['manual']}") for _, row in part.iterrows()),
+        )
         for number, part in chosen[chosen["set"] <= 2].groupby("set")
     )
     return Cards("sets", f"Topic {topic} in other words: raw text above manual text", cards)

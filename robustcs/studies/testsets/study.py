@@ -13,7 +13,12 @@ from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets
 from robustcs.wording import counted
 
 
-def ask(workspace: Workspace, *, sets: Annotated[int, Opt("N", low=1, high=100)] = 3, clean: bool = False) -> ParaphraseSets:
+def ask(
+    workspace: Workspace,
+    *,
+    sets: Annotated[int, Opt("N", low=1, high=100)] = 3,
+    clean: bool = False,
+) -> ParaphraseSets:
     """Draw disjoint test sets of paraphrases: the same conversations in other words.
 
     Each set contains one paraphrase per turn and consists of four files: manual_N.tsv and raw_N.tsv (turn TAB text, for
@@ -36,13 +41,21 @@ def ask(workspace: Workspace, *, sets: Annotated[int, Opt("N", low=1, high=100)]
     paraphrases, seed = workspace.paraphrases, workspace.project.seed
     conversations = conversations_of(workspace, paraphrases)
     if not clean:
-        return draw_testsets(paraphrases, sets, seed, paraphrases.notes, conversations=conversations)
+        return draw_testsets(
+            paraphrases, sets, seed, paraphrases.notes, conversations=conversations
+        )
     kept, dropped = clean_turns(paraphrases)
     notes = (*paraphrases.notes, cleaning_note(len(dropped), sum(map(len, paraphrases.values()))))
     return draw_testsets(kept, sets, seed, notes, dropped, conversations)
 
 
-def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: Annotated[bool, Opt(needs="--folder")]) -> None:
+def _run(
+    call: Call,
+    sets: int,
+    clean: bool,
+    folder: Folder | None,
+    overwrite: Annotated[bool, Opt(needs="--folder")],
+) -> None:
     """Run the command and write the files.
 
     folder
@@ -61,12 +74,21 @@ def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: A
         files = files_of_testsets(result.sets, result.evaluated.conversations)
         if clean:
             gone = set(result.dropped["line"])
-            kept = [row for rows in workspace.paraphrases.values() for row in rows if row.line not in gone]
-            files["paraphrases.csv"] = paraphrases_csv((row.turn, row.manual, row.raw, row.category) for row in kept)
+            kept = [
+                row
+                for rows in workspace.paraphrases.values()
+                for row in rows
+                if row.line not in gone
+            ]
+            files["paraphrases.csv"] = paraphrases_csv(
+                (row.turn, row.manual, row.raw, row.category) for row in kept
+            )
         written = write_folder(folder, files, overwrite)
     call.emit(workspace, result)
     if written:
-        call.tell(f"wrote {counted(len(written), 'file')} to {folder}: {written[0].name} … {written[-1].name}")
+        call.tell(
+            f"wrote {counted(len(written), 'file')} to {folder}: {written[0].name} … {written[-1].name}"
+        )
     else:
         call.tell("no file written; add --folder DIR to write the sets")
 

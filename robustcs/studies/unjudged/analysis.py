@@ -21,7 +21,13 @@ from robustcs.evaluation.bounds import (
 )
 from robustcs.evaluation.extremes import BOUNDED, LARGEST
 from robustcs.evaluation.groups import Group
-from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, contrasts, expected_drops
+from robustcs.evaluation.hole_expectation import (
+    DROPS,
+    EXPECTED,
+    FilledHoles,
+    contrasts,
+    expected_drops,
+)
 from robustcs.evaluation.hole_tipping import TIPPING, tipping
 from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.judgments import SOURCES, sources_of_runs
@@ -30,7 +36,18 @@ from robustcs.evaluation.measures import Scores, score_columns
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Result, count, difference, flag, measure, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Result,
+    count,
+    difference,
+    flag,
+    measure,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing
 from robustcs.statistics import Floats
@@ -132,7 +149,11 @@ class Unjudged(Result):
     qrels = holes.GRADES
     sources = SOURCES
     ranks = table(
-        "ranks", "Unjudged passages by rank, 1 to 100.", text("system", header="System"), count("rank"), *holes.SHARES
+        "ranks",
+        "Unjudged passages by rank, 1 to 100.",
+        text("system", header="System"),
+        count("rank"),
+        *holes.SHARES,
     )
     slices = table(
         "slices", "Unjudged share of the top k of every run by slice of the turns; no rows without --slices.",
@@ -192,7 +213,9 @@ class Gaps:
                 unjudged = turns = None
                 bounded = metric.family in BOUNDED
                 if bounded:
-                    found = measure_bounds(run.matrix, metric, self.policy, settings.max_grade, settings.scope, pool)
+                    found = measure_bounds(
+                        run.matrix, metric, self.policy, settings.max_grade, settings.scope, pool
+                    )
                     low, high, now = found.low.mean(), found.high.mean(), found.score
                     unjudged, turns = int(found.unjudged.sum()), int((found.unjudged > 0).sum())
                     if metric.family == "rbp":
@@ -216,44 +239,74 @@ class Gaps:
         needed = ranks_of_pairs(measures, settings.scope)
         compared, pooled = settings.pairs and bool(measures), settings.scope == "pool"
         widths = [run.matrix.grades.shape[1] for run in self.runs]
-        assert not compared or all(one.ranks >= min(wide, needed or wide) for one, wide in zip(self.runs, widths, strict=True))
+        assert not compared or all(
+            one.ranks >= min(wide, needed or wide)
+            for one, wide in zip(self.runs, widths, strict=True)
+        )
         pools, means, turns = [], [], len(self.runs[0].matrix.turns)
         for some in holes.stretches(self.runs) if compared or pooled else ():
             numbers, tops = holes.passage_numbers(some), [run.top for run in some]
             pool = holes.pool_holes(some, numbers) if pooled else None
             pools += [pool] if pool is not None else []
             if compared:
-                asked = [PairMeasure(tops, measure, self.policy, settings.max_grade, settings.scope) for measure in measures]
-                found = [np.stack([one.means(pairs) for one in asked]) for pairs in run_pairs(tops, numbers, pool)]
-                means.append(np.concatenate([np.zeros((len(asked), 3, 0)), *found], axis=2) * (len(tops[0].turns) / turns))
-        return np.sum(means, axis=0) if compared else None, np.concatenate(pools) if pooled else None
+                asked = [
+                    PairMeasure(tops, measure, self.policy, settings.max_grade, settings.scope)
+                    for measure in measures
+                ]
+                found = [
+                    np.stack([one.means(pairs) for one in asked])
+                    for pairs in run_pairs(tops, numbers, pool)
+                ]
+                means.append(
+                    np.concatenate([np.zeros((len(asked), 3, 0)), *found], axis=2)
+                    * (len(tops[0].turns) / turns)
+                )
+        return np.sum(means, axis=0) if compared else None, np.concatenate(
+            pools
+        ) if pooled else None
 
     @cached_property
     def expected(self) -> tuple[dict[str, Floats], pd.DataFrame]:
         """The expected differences of all pairs by measure, and the table ``drops``."""
         names = [run.name for run in self.runs]
-        return expected_drops(names, self.measures, self.settings.compared(), self.filled, self.settings.pairs)
+        return expected_drops(
+            names, self.measures, self.settings.compared(), self.filled, self.settings.pairs
+        )
 
     def pairs(self) -> list[pd.DataFrame]:
         """Return frames of the table ``pairs``."""
-        names, means = np.array([run.name for run in self.runs], dtype=object), self._side_by_side[0]
+        names, means = (
+            np.array([run.name for run in self.runs], dtype=object),
+            self._side_by_side[0],
+        )
         first, second = (names[places] for places in np.triu_indices(len(names), 1))
         # the model assumes pooling; with another selection it estimates pairs only on request
-        expected = self.expected[0] if self.settings.selection == "pool" or self.settings.tipped else {}
+        expected = (
+            self.expected[0] if self.settings.selection == "pool" or self.settings.tipped else {}
+        )
         nothing = np.full((len(first), len(EXPECTED)), np.nan)
         frames = []
-        for metric, (low, middle, high) in zip(self._bounded, () if means is None else means, strict=means is not None):
+        for metric, (low, middle, high) in zip(
+            self._bounded, () if means is None else means, strict=means is not None
+        ):
             parts = {"metric": metric.name, "first": first, "second": second, "difference": middle, "low": low, "high": high,
                      "separable": (low > ROUNDING) | (high < -ROUNDING), "exact": metric.family in LARGEST}  # fmt: skip
             probably = expected.get(metric.name, nothing).T
-            frames.append(pd.DataFrame(parts | dict(zip((one.name for one in EXPECTED), probably, strict=True))))
+            frames.append(
+                pd.DataFrame(
+                    parts | dict(zip((one.name for one in EXPECTED), probably, strict=True))
+                )
+            )
         return frames
 
     def tipping(self) -> pd.DataFrame:
         """Return the table ``tipping``."""
         settings = self.settings
         family = contrasts([run.name for run in self.runs], settings.compared(), settings.pairs)
-        tipped = family[: None if settings.tipped else 0] or family[len(family) - len(settings.compared()) :]
+        tipped = (
+            family[: None if settings.tipped else 0]
+            or family[len(family) - len(settings.compared()) :]
+        )
         return tipping(self.filled, {measure.name: tipped for measure in self.measures}, family)
 
     def slices(self) -> list[tuple[Any, ...]]:
@@ -263,7 +316,9 @@ class Gaps:
             assert self.units is not None
             retrieved, unjudged = holes.counts_of(run.matrix.grades[:, : self.settings.depth])
             own = [one for one in self.slicings if one.concerns(run.name)]
-            for one in slices_of([unjudged], own, self.units, self.seed, shares=True, weights=retrieved)[0]:
+            for one in slices_of(
+                [unjudged], own, self.units, self.seed, shares=True, weights=retrieved
+            )[0]:
                 hits = round(one.own.value * one.weight) if one.weight else 0
                 found = (int(one.weight), hits, one.own.value, one.own.low, one.own.high)
                 rows.append((run.name, one.slicing, one.name, one.turns, *found, *cells(one)))
@@ -302,13 +357,20 @@ def measured_drops(
     rows: list[tuple[Any, ...]] = []
     for metric, part in bounds[bounds["low"].notna()].groupby("metric", sort=False):
         scores = part.set_index("system")["score"]
-        ends = {(row.first, row.second): (row.low, row.high) for row in pairs[pairs["metric"] == metric].itertuples()}
+        ends = {
+            (row.first, row.second): (row.low, row.high)
+            for row in pairs[pairs["metric"] == metric].itertuples()
+        }
         ends |= {(second, first): (-high, -low) for (first, second), (low, high) in ends.items()}
-        ends |= {(run, run): (0.0, 0.0) for run in scores.index}  # a baseline may be one of its own sets
+        ends |= {
+            (run, run): (0.0, 0.0) for run in scores.index
+        }  # a baseline may be one of its own sets
         for name, group in compared.items():
             runs, baseline = list(group.sets), group.baseline
             if {baseline, *runs} <= set(scores.index):
-                low, high = np.mean([ends.get((baseline, run), (np.nan, np.nan)) for run in runs], axis=0).tolist()
+                low, high = np.mean(
+                    [ends.get((baseline, run), (np.nan, np.nan)) for run in runs], axis=0
+                ).tolist()
                 mean = float(scores[runs].mean())
                 rows.append((
                     name, metric, baseline, len(runs), scores[baseline], mean, scores[baseline] - mean, shares[baseline],

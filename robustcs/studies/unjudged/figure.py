@@ -20,7 +20,9 @@ _DOTS = ("o", "s", "D", "^")
 _LEFT, _RANKS_HEIGHT, _LEGEND_ROW = 0.55, 1.6, 0.14
 
 
-def unjudged_figure(lines: Mapping[str, pd.DataFrame], panels: Mapping[str, pd.DataFrame], depth: int) -> Drawing:
+def unjudged_figure(
+    lines: Mapping[str, pd.DataFrame], panels: Mapping[str, pd.DataFrame], depth: int
+) -> Drawing:
     """Draw the judged share by rank, and below it one panel with the bounds of each measure.
 
     ``lines``: run → its points, each with its last ``rank`` and the judged ``share`` since the previous point. ``panels``:
@@ -34,9 +36,16 @@ def unjudged_figure(lines: Mapping[str, pd.DataFrame], panels: Mapping[str, pd.D
     full, top, axis = page_width(), letters(TOP), letters(AXIS)
     columns = max(1, int(full / (width + 0.45)))
     legend = letters(_LEGEND_ROW) * -(-len(lines) // columns) + 0.06
-    drawing, grid = panel_grid(len(panels), width, letters(ROW) * (len(lines) + 0.4), above=top + _RANKS_HEIGHT + axis + legend)
+    drawing, grid = panel_grid(
+        len(panels),
+        width,
+        letters(ROW) * (len(lines) + 0.4),
+        above=top + _RANKS_HEIGHT + axis + legend,
+    )
     left, bottom = letters(_LEFT), drawing.height - top - _RANKS_HEIGHT
-    _draw_ranks(drawing.panel(left, bottom, full - left - RIGHT, _RANKS_HEIGHT), list(lines.values()), depth)
+    _draw_ranks(
+        drawing.panel(left, bottom, full - left - RIGHT, _RANKS_HEIGHT), list(lines.values()), depth
+    )
     drawing.legend(keys, 0.1, bottom - axis - 0.06, columns)
     for (title, rows), (panel, leftmost) in zip(panels.items(), grid, strict=True):
         places = panel.rows(names, leftmost)
@@ -44,7 +53,11 @@ def unjudged_figure(lines: Mapping[str, pd.DataFrame], panels: Mapping[str, pd.D
         panel.fit([*rows["low"], *rows["high"]])
         for row, place, key in zip(rows.itertuples(), places, keys, strict=True):
             panel.intervals([row.low], [row.high], [place], key.colour, alpha=0.55)
-            panel.lines([[(end, place - 0.22), (end, place + 0.22)] for end in (row.low, row.high)], key.colour, 1.0)
+            panel.lines(
+                [[(end, place - 0.22), (end, place + 0.22)] for end in (row.low, row.high)],
+                key.colour,
+                1.0,
+            )
             panel.dots([row.score], [place], key.colour, shape=key.shape)
     return drawing
 
@@ -63,6 +76,8 @@ def _draw_ranks(panel: Panel, lines: Sequence[pd.DataFrame], depth: int) -> None
         panel.line(ranks, line["share"], colour, 1.0, dashes=dashes)
         panel.dots(ranks, line["share"], colour, 3.6, dot)
     panel.vertical(math.log(depth), width=0.5, alpha=0.4)
-    panel.x_ticks = [(math.log(tick), str(tick)) for tick in (1, 2, 3, 5, 10, 20, 30, 50, 100) if tick <= last]
+    panel.x_ticks = [
+        (math.log(tick), str(tick)) for tick in (1, 2, 3, 5, 10, 20, 30, 50, 100) if tick <= last
+    ]
     panel.y_ticks = [(percent / 100, f"{percent}%") for percent in range(0, 101, 20)]
     panel.x_label, panel.y_label, panel.title = "rank", "judged", "Judged share of passages by rank"

@@ -33,12 +33,23 @@ def unjudged_findings(result: Unjudged, groups: Collection[str]) -> tuple[str, .
         expected = means.loc[row.group] if row.group in means.index else None
         name = f"the sets of {row.group}" if row.group in groups else system_name(str(row.group))
         sentences.append(_drop(row, name, result, expected))
-    doubts = (" ".join(["The expected values may be wrong.", *result.warnings]),) if result.warnings else ()
+    doubts = (
+        (" ".join(["The expected values may be wrong.", *result.warnings]),)
+        if result.warnings
+        else ()
+    )
     first = (ONLY_RELEVANT,) if result.settings.positives else ()
-    return (*first, *sentences, *_orders(result.pairs[result.pairs["metric"] == metric], metric, result), *doubts)
+    return (
+        *first,
+        *sentences,
+        *_orders(result.pairs[result.pairs["metric"] == metric], metric, result),
+        *doubts,
+    )
 
 
-def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Collection[str]) -> tuple[Verdict, ...]:
+def verdicts(
+    result: Unjudged, roles: Mapping[str, str], groups: Collection[str]
+) -> tuple[Verdict, ...]:
     """Return the expected losses of the best rewriter and the worst group; if there are none, the largest unjudged share.
 
     Expected losses are omitted if passages were not selected by pooling. If the qrels contain relevant passages only, there is
@@ -48,12 +59,19 @@ def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Collection[str]
     if result.settings.positives or result.settings.selection == "positives":
         return ()
     metrics = list(dict.fromkeys(result.bounds[result.bounds["low"].notna()]["metric"]))
-    drops = result.drops[result.drops["metric"] == headline_measure(metrics)] if metrics else result.drops
+    drops = (
+        result.drops[result.drops["metric"] == headline_measure(metrics)]
+        if metrics
+        else result.drops
+    )
     if result.settings.selection != "pool":
         drops = drops[:0]
     rewriters = drops.loc[[roles.get(str(name)) == "qr" for name in drops["group"]]]
     others = drops.loc[[str(name) in groups for name in drops["group"]]]
-    chosen = [rewriters.sort_values("drop", kind="stable").head(1), others.sort_values("drop", kind="stable").tail(1)]
+    chosen = [
+        rewriters.sort_values("drop", kind="stable").head(1),
+        others.sort_values("drop", kind="stable").tail(1),
+    ]
     said = [_expected(row, result) for part in chosen for row in part.itertuples()]
     return tuple(said) or (_unjudged(result),)
 
@@ -62,8 +80,16 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
     """Return the verdict on an expected drop, with the measured drop as its basis."""
     size, label = plain(abs(row.expected)), measure_label(row.metric)
     group, baseline = (system_name(name) for name in (row.group, row.baseline))
-    ends = (row.expected_low, row.expected_high) if row.expected >= 0 else (-row.expected_high, -row.expected_low)
-    moves = f"loses an estimated {size} {label} to" if row.expected >= 0 else f"gains an estimated {size} {label} over"
+    ends = (
+        (row.expected_low, row.expected_high)
+        if row.expected >= 0
+        else (-row.expected_high, -row.expected_low)
+    )
+    moves = (
+        f"loses an estimated {size} {label} to"
+        if row.expected >= 0
+        else f"gains an estimated {size} {label} over"
+    )
     said = f"{group} {moves} {baseline} if a model grades the unjudged passages"
     if not is_significant(row._asdict()):
         said = (
@@ -98,7 +124,11 @@ def _unjudged(result: Unjudged) -> Verdict:
 
 def _scope(result: Unjudged, label: str) -> str:
     """Return which unjudged passages get grades for the bounds."""
-    scopes = {"cutoff": f"within the cutoff of {label} in these runs", "run": "of these two runs", "pool": "of all runs"}
+    scopes = {
+        "cutoff": f"within the cutoff of {label} in these runs",
+        "run": "of these two runs",
+        "pool": "of all runs",
+    }
     return scopes[result.settings.scope]
 
 
@@ -117,11 +147,15 @@ def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> 
         f" passages count as not relevant.{unjudged}"
     )
     if expected is not None:
-        tips = tipping_sentence(result.tipping, str(row.baseline), str(row.group), row.metric, is_significant(expected))
+        tips = tipping_sentence(
+            result.tipping, str(row.baseline), str(row.group), row.metric, is_significant(expected)
+        )
         text += " ".join(["", expected_drop(drop, expected), *filter(None, (tips,))])
     if math.isnan(least):
         return text
-    sure = "a loss on these turns is proven" if least > 0 else "these turns may show a loss or a gain"
+    sure = (
+        "a loss on these turns is proven" if least > 0 else "these turns may show a loss or a gain"
+    )
     sure = sure if most > 0 else "there is no loss on these turns"
     own = f" (each set compared with {baseline} separately)" if row.sets > 1 else ""
     return (
@@ -145,10 +179,17 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
             " (max-T over the draws, adjusted for all pairs and groups)."
         )
     open_ = pairs[~pairs["separable"].astype(bool)]
-    named = [f"{system_name(row.first)} and {system_name(row.second)}" for row in open_.head(_NAMED).itertuples()]
+    named = [
+        f"{system_name(row.first)} and {system_name(row.second)}"
+        for row in open_.head(_NAMED).itertuples()
+    ]
     sentences.append(
         f"Whatever grades the unjudged passages {_scope(result, label)} have, the order by {label} on these turns is the same"
         f" for {len(pairs) - len(open_)} of {total}."
-        + (f" Some grades change the order of {'; '.join(named)}{and_more(len(open_), len(named))}." if named else "")
+        + (
+            f" Some grades change the order of {'; '.join(named)}{and_more(len(open_), len(named))}."
+            if named
+            else ""
+        )
     )
     return (" ".join(sentences),)

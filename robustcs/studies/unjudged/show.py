@@ -49,12 +49,18 @@ def _bounds(result: Unjudged) -> Iterable[Block]:
         f"{left_out} Condensed: score after unjudged passages are removed."
     )
     if frame["low"].isna().any():
-        note += " –: bpref, the judged share and measures that only trec_eval computes have no bounds."
+        note += (
+            " –: bpref, the judged share and measures that only trec_eval computes have no bounds."
+        )
     columns = ["metric", "system", "low", "score", "high", "condensed", "unjudged", "turns"]
     if frame["residual"].notna().any():
         columns.insert(6, "residual")
-        note += " Residual: how much RBP could rise, also through ranks after the end of short lists."
-    yield result_table(result, "bounds", "How much could judging change the scores?", columns, note, by="metric")
+        note += (
+            " Residual: how much RBP could rise, also through ranks after the end of short lists."
+        )
+    yield result_table(
+        result, "bounds", "How much could judging change the scores?", columns, note, by="metric"
+    )
 
 
 def _expected(result: Unjudged) -> Iterable[Block]:
@@ -69,7 +75,9 @@ def _expected(result: Unjudged) -> Iterable[Block]:
         note += " --table tipping shows for all pairs how wrong the hole model may be."
     columns = ["metric", "first", "second", "difference", *holes.expected_columns(result.tipping)]
     caption = "How much do two runs probably differ?"
-    yield result_table(result, "pairs", caption, columns, note, rows=rows, most=_CLOSEST, slug="expected")
+    yield result_table(
+        result, "pairs", caption, columns, note, rows=rows, most=_CLOSEST, slug="expected"
+    )
 
 
 def _tipping(result: Unjudged) -> Iterable[Block]:
@@ -121,7 +129,9 @@ def _slices(result: Unjudged) -> Iterable[Block]:
     note = "" if len(chosen) == len(rates) else (
         f"Shown: the run with the largest unjudged share of {len(rates)}; CSV and JSON have all. "
     )  # fmt: skip
-    note += f"Unjudged: share of the passages retrieved in the top {depth} for the turns of the slice."
+    note += (
+        f"Unjudged: share of the passages retrieved in the top {depth} for the turns of the slice."
+    )
     field = result.spec("slices").field("share").called("unjudged")
     for name in chosen:
         yield slices_table(
@@ -132,7 +142,9 @@ def _slices(result: Unjudged) -> Iterable[Block]:
 
 def _qrels(result: Unjudged) -> Iterable[Block]:
     note = "A passage counts once for every turn for which it is judged."
-    yield result_table(result, "qrels", "Judged passages by grade", ["grade", "count", "share"], note)
+    yield result_table(
+        result, "qrels", "Judged passages by grade", ["grade", "count", "share"], note
+    )
 
 
 def _figure(result: Unjudged) -> Iterable[Block]:
@@ -162,11 +174,15 @@ def draw_unjudged(result: Unjudged) -> Drawing:
 
     # single deep ranks vary too much: group them
     ranks = result.ranks.assign(point=np.searchsorted(_POINTS, result.ranks["rank"]))
-    points = ranks.groupby(["system", "point"]).agg(rank=("rank", "max"), judged=("judged", "sum"), of=("retrieved", "sum"))
+    points = ranks.groupby(["system", "point"]).agg(
+        rank=("rank", "max"), judged=("judged", "sum"), of=("retrieved", "sum")
+    )
     points = points.assign(share=points["judged"] / points["of"])
     bounded = result.bounds[result.bounds["low"].notna()]
     panels = {measure_label(metric): part for metric, part in bounded.groupby("metric", sort=False)}
-    return unjudged_figure({run: points.loc[run] for run in result.rates["system"]}, panels, result.settings.depth)
+    return unjudged_figure(
+        {run: points.loc[run] for run in result.rates["system"]}, panels, result.settings.depth
+    )
 
 
 #: Table → the function that returns its blocks, in display order. The figure has no table.

@@ -10,7 +10,13 @@ from typing import Annotated, Literal
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
-from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
+from robustcs.evaluation.holes import (
+    JudgedRun,
+    grades_by_pair,
+    judged_run,
+    only_relevant,
+    only_turns,
+)
 from robustcs.evaluation.measure import grade_notes
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
@@ -28,7 +34,14 @@ from robustcs.statistics import Mask
 from robustcs.statistics.units import units_of
 from robustcs.studies.signature import MOST, Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SEED, SYSTEMS, UNIT, Answer, Command, Question
-from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Gaps, Settings, Unjudged, ranks_of_pairs, unjudged
+from robustcs.studies.unjudged.analysis import (
+    ONLY_RELEVANT,
+    Gaps,
+    Settings,
+    Unjudged,
+    ranks_of_pairs,
+    unjudged,
+)
 from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
 from robustcs.studies.unjudged.show import show
 from robustcs.wording import first_of, system_name, turns_in_words
@@ -90,7 +103,9 @@ def ask(
     project, limit = workspace.project, workspace.project.policy.depth
     if top and limit and top > limit:
         found = f"--top {top} is deeper than the top {limit} that the project evaluates"
-        raise UsageError("deeper-than-policy", found, f"use at most --top {limit}, or remove depth from [policy]")
+        raise UsageError(
+            "deeper-than-policy", found, f"use at most --top {limit}, or remove depth from [policy]"
+        )
     depth = top or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
     expected = expected or bool(tipping)
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
@@ -109,7 +124,9 @@ def ask(
             builder.add(found[1])
         return found[0]
 
-    reading = partial(_read, qrels=qrels, depth=depth, ranks=ranks, turns=builder.turns if builder else None)
+    reading = partial(
+        _read, qrels=qrels, depth=depth, ranks=ranks, turns=builder.turns if builder else None
+    )
     read = workspace.per_run(files, reading, keep=keep)
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     names, matrices = [name for name, _ in files], [run.matrix for run in read]
@@ -120,8 +137,23 @@ def ask(
         compared, notes = lambda: asking, [*notes, *partly]
     runs = read if counted.counted.all() else [only_turns(run, counted.counted) for run in read]
     conversations = conversations_of(workspace, qrels.turns) if slices else None
-    evaluated = Evaluated(policy, "runs", int(counted.counted.sum()), int(counted.lacking.sum()), conversations=conversations)
-    notes = list(dict.fromkeys([*notes, *qrels.notes, *(note for run in read for note in run.matrix.notes), *counted.notes]))
+    evaluated = Evaluated(
+        policy,
+        "runs",
+        int(counted.counted.sum()),
+        int(counted.lacking.sum()),
+        conversations=conversations,
+    )
+    notes = list(
+        dict.fromkeys(
+            [
+                *notes,
+                *qrels.notes,
+                *(note for run in read for note in run.matrix.notes),
+                *counted.notes,
+            ]
+        )
+    )
     turns, filled = runs[0].matrix.turns, None
     if builder is not None:
         filled = fill(workspace, builder, measures, turns)
@@ -129,9 +161,15 @@ def ask(
         evaluated = replace(evaluated, unit=filled.units.kind, units=filled.units.count)
         notes += filled.warnings
     if pairs is None and not tipping and len(runs) > MOST_COMPARED:
-        notes.append(f"the pairs of {len(runs)} runs are not compared (more than {MOST_COMPARED} runs); use --table pairs")
+        notes.append(
+            f"the pairs of {len(runs)} runs are not compared (more than {MOST_COMPARED} runs); use --table pairs"
+        )
     pairs = bool(tipping) or len(runs) <= MOST_COMPARED if pairs is None else pairs
-    tipped = pairs and expected and (len(runs) * (len(runs) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
+    tipped = (
+        pairs
+        and expected
+        and (len(runs) * (len(runs) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
+    )
     positives = only_relevant(qrels, policy.relevance_level)
     notes += [*([ONLY_RELEVANT] if positives else []), *_short_lists(runs, depth)]
     cut, told = slicings(workspace, turns, slices, evaluated) if slices else ((), ())
@@ -140,11 +178,30 @@ def ask(
     if units is not None:
         evaluated = units.stated(evaluated)
     highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
-    settings = Settings(depth, scope, highest, groups, compared, pairs, tipped, project.qrels_selection, positives)
+    settings = Settings(
+        depth, scope, highest, groups, compared, pairs, tipped, project.qrels_selection, positives
+    )
     new = {file.name: grades_by_pair(file) for file in workspace.new_judgments}
-    judges = {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
+    judges = (
+        {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()}
+        if project.judges
+        else {}
+    )
     workspace.note_names("formulations", "groups", "judges")
-    gaps = Gaps(runs, qrels, measures, policy, settings, later, filled, cut, units, project.seed, new, judges)
+    gaps = Gaps(
+        runs,
+        qrels,
+        measures,
+        policy,
+        settings,
+        later,
+        filled,
+        cut,
+        units,
+        project.seed,
+        new,
+        judges,
+    )
     return unjudged(gaps, evaluated)
 
 
@@ -152,22 +209,39 @@ def _read(
     ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None, turns: Sequence[str] | None
 ) -> tuple[JudgedRun, CollectedRun | None]:
     """Return a run with its grades, and for the pool if its ``turns`` are given."""
-    return judged_run(ranking, qrels, depth, ranks), None if turns is None else collect_run(turns, ranking)
+    return judged_run(ranking, qrels, depth, ranks), None if turns is None else collect_run(
+        turns, ranking
+    )
 
 
 def _compared(project: Project) -> dict[str, Group]:
     """Return the comparisons for drops: Human with every other formulation, by its name, and the groups of the project."""
     human = next((part.name for part in project.formulations.values() if part.role == "human"), "")
-    asked = {part.name: Group(human, (part.name,)) for part in project.formulations.values() if part.role != "human"}
+    asked = {
+        part.name: Group(human, (part.name,))
+        for part in project.formulations.values()
+        if part.role != "human"
+    }
     asked |= comparable_groups(project)
     systems = project.systems.keys()
-    return {name: group for name, group in asked.items() if {group.baseline, *group.sets} <= systems}
+    return {
+        name: group for name, group in asked.items() if {group.baseline, *group.sets} <= systems
+    }
 
 
-def _asking(compared: Mapping[str, Group], asked: Mapping[str, Mask]) -> tuple[dict[str, Group], list[str]]:
+def _asking(
+    compared: Mapping[str, Group], asked: Mapping[str, Mask]
+) -> tuple[dict[str, Group], list[str]]:
     """Return the groups whose sets cover every turn, and a note on the others; ``asked``: set → bool[T]."""
-    partly = [name for name, group in compared.items() if not all(asked[one].all() for one in group.sets if one in asked)]
-    told = [f"expected drop of {name} not computed, because its sets do not cover every turn" for name in partly]
+    partly = [
+        name
+        for name, group in compared.items()
+        if not all(asked[one].all() for one in group.sets if one in asked)
+    ]
+    told = [
+        f"expected drop of {name} not computed, because its sets do not cover every turn"
+        for name in partly
+    ]
     return {name: group for name, group in compared.items() if name not in partly}, told
 
 
@@ -177,21 +251,36 @@ def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     Several groups also form a group of all their runs. Without groups, all runs form one.
     """
     systems = project.systems
-    groups = {name: group.sets for name, group in project.groups.items() if set(group.sets) <= systems.keys()}
+    groups = {
+        name: group.sets
+        for name, group in project.groups.items()
+        if set(group.sets) <= systems.keys()
+    }
     notes = [
-        f"group {name} is excluded because some of its runs are not given" for name in project.groups if name not in groups
+        f"group {name} is excluded because some of its runs are not given"
+        for name in project.groups
+        if name not in groups
     ]
     if not groups:
         return {"all runs": tuple(systems)}, notes
     if len(groups) > 1:
-        groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
+        groups["all groups"] = tuple(
+            dict.fromkeys(name for sets in groups.values() for name in sets)
+        )
     return groups, notes
 
 
 def _short_lists(runs: Sequence[JudgedRun], depth: int) -> list[str]:
     """Return a note on the turns for which runs retrieve fewer than ``depth`` passages; missing turns have their own note."""
-    found = [(run.name, (run.matrix.retrieved > 0) & (run.matrix.retrieved < depth), run.matrix.turns) for run in runs]
-    told = [f"{system_name(name)} for {turns_in_words([*compress(turns, few)])}" for name, few, turns in found if few.any()]
+    found = [
+        (run.name, (run.matrix.retrieved > 0) & (run.matrix.retrieved < depth), run.matrix.turns)
+        for run in runs
+    ]
+    told = [
+        f"{system_name(name)} for {turns_in_words([*compress(turns, few)])}"
+        for name, few, turns in found
+        if few.any()
+    ]
     return [f"fewer than {depth} passages: {first_of(told, 5)}"] if told else []
 
 
@@ -223,7 +312,9 @@ def _answer(workspace: Workspace) -> Answer:
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     groups = comparable_groups(workspace.project)
     findings = unjudged_findings(result, groups)
-    return Answer(result, show(result), findings, _READING, verdicts=verdicts(result, roles, groups))
+    return Answer(
+        result, show(result), findings, _READING, verdicts=verdicts(result, roles, groups)
+    )
 
 
 QUESTIONS = (

@@ -20,7 +20,9 @@ def test_snippets_of_the_demo(in_demo: Command) -> None:
                      "Whose annotations should be checked?", "On which texts do annotators agree least?"):  # fmt: skip
         assert question in out
     assert "Majority: characters that at least 2 of 3 annotators selected." in " ".join(out.split())
-    assert "Of the text: share of its characters. 95% CI: cluster-robust t over texts" in " ".join(out.split())
+    assert "Of the text: share of its characters. 95% CI: cluster-robust t over texts" in " ".join(
+        out.split()
+    )
     assert out.endswith("4 turns · nothing is scored\n")
 
 
@@ -37,10 +39,24 @@ def test_json_and_the_majority_rule(in_demo: Command) -> None:
         "jaccard", "reference", "chance", "statistics", "work", "confidence", "workers", "annotations", "texts",
     ]  # fmt: skip
     assert [row["k"] for row in found["tables"]["jaccard"]] == [3, 2]
-    assert [row["aggregate"] for row in found["tables"]["reference"]] == ["mean", "majority", "similarity"]
-    assert found["tables"]["reference"][1]["rule"] == "characters that at least 3 of 3 annotators selected"
-    assert [(entry["role"], entry["rows"]) for entry in found["inputs"]] == [("annotations", 18), ("reference", 12)]
-    flagged = [row for row in found["tables"]["annotations"] if row["long"] or row["outside"] or row["empty"]]
+    assert [row["aggregate"] for row in found["tables"]["reference"]] == [
+        "mean",
+        "majority",
+        "similarity",
+    ]
+    assert (
+        found["tables"]["reference"][1]["rule"]
+        == "characters that at least 3 of 3 annotators selected"
+    )
+    assert [(entry["role"], entry["rows"]) for entry in found["inputs"]] == [
+        ("annotations", 18),
+        ("reference", 12),
+    ]
+    flagged = [
+        row
+        for row in found["tables"]["annotations"]
+        if row["long"] or row["outside"] or row["empty"]
+    ]
     # of three annotators, "two others" are all others
     assert [(row["passage"], row["worker"]) for row in flagged if row["outside"]] == [
         ("sourdough_06", "ada"), ("sourdough_06", "ben"), ("sourdough_06", "cem"), ("tides_15", "cem"),
@@ -56,7 +72,11 @@ def test_the_page_has_every_text_with_its_layers(in_copy: Command, tmp_path: Pat
     assert page.count('<p class="layered"') == 6 and "reference 2: expert_2" in page
     in_copy(f"{RATINGS} --html ratings.html --output ratings.svg --output ratings.csv")
     assert "fluency" in (tmp_path / "demo" / "ratings.svg").read_text()
-    assert (tmp_path / "demo" / "ratings.csv").read_text().startswith("criterion,items,raters,value,ci_low,ci_high,")
+    assert (
+        (tmp_path / "demo" / "ratings.csv")
+        .read_text()
+        .startswith("criterion,items,raters,value,ci_low,ci_high,")
+    )
 
 
 def test_ratings_of_the_demo(in_demo: Command) -> None:
@@ -70,7 +90,8 @@ def test_ratings_of_the_demo(in_demo: Command) -> None:
 def test_ratings_without_turns_count_items(in_demo: Command, tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text(
-        "item,worker,criterion,rating\n" + "".join(f"{item},w{place},fluency,{place}\n" for item in "abc" for place in (1, 2))
+        "item,worker,criterion,rating\n"
+        + "".join(f"{item},w{place},fluency,{place}\n" for item in "abc" for place in (1, 2))
     )
     assert in_demo(f"agreement {path}").out.endswith("\n3 items · nothing is scored\n")
     assert in_demo(RATINGS).out.endswith(" turns · nothing is scored\n")
@@ -79,7 +100,9 @@ def test_ratings_without_turns_count_items(in_demo: Command, tmp_path: Path) -> 
 def test_groups_and_the_filter_of_the_project_file(in_copy: Command, tmp_path: Path) -> None:
     config = tmp_path / "demo" / "robustcs.toml"
     groups = 'groups = { low = ["1", "2"], high = ["3", "4", "5"] }'
-    config.write_text(config.read_text().replace("[agreement]\n", f"[agreement]\nmin_agreement = 0.5\n{groups}\n"))
+    config.write_text(
+        config.read_text().replace("[agreement]\n", f"[agreement]\nmin_agreement = 0.5\n{groups}\n")
+    )
     found = json.loads(in_copy(f"{RATINGS} --format json").out)["tables"]
     assert {row["group"] for row in found["grouped"]} == {"low", "high", "no majority"}
     assert all(row["kept"] < row["items"] for row in found["kappa"])
@@ -88,15 +111,27 @@ def test_groups_and_the_filter_of_the_project_file(in_copy: Command, tmp_path: P
 def test_released_annotations(in_demo: Command, shared_data: Path) -> None:
     folder = shared_data / "snippets"
     files = " ".join(str(folder / f"topic_{topic}-paragraph-master.csv.gz") for topic in (1, 2))
-    experts = " ".join(f"--reference {folder}/topic_{topic}-paragraph-expert.csv.gz" for topic in (1, 2))
+    experts = " ".join(
+        f"--reference {folder}/topic_{topic}-paragraph-expert.csv.gz" for topic in (1, 2)
+    )
     found = json.loads(in_demo(f"agreement {files} {experts} --format json").out)
-    assert [round(row["value"], 4) for row in found["tables"]["jaccard"]] == [0.1795, 0.3465, 0.5322, 0.7317]
+    assert [round(row["value"], 4) for row in found["tables"]["jaccard"]] == [
+        0.1795,
+        0.3465,
+        0.5322,
+        0.7317,
+    ]
     assert found["policy"]["turns"] == 22
     assert any("worker ids look shared: worker_477 (60 texts)" in note for note in found["notes"])
     sentences = folder / "topic_1-sentence-master.csv.gz"
     err = in_demo(f"agreement {files} {sentences}", code=2).err
-    assert f"sentences ({sentences}) are different tasks and cannot be pooled; analyze the files of each task separately" in err
-    assert in_demo(f"agreement {sentences}").out.startswith("How much do the selections of the annotators overlap?")
+    assert (
+        f"sentences ({sentences}) are different tasks and cannot be pooled; analyze the files of each task separately"
+        in err
+    )
+    assert in_demo(f"agreement {sentences}").out.startswith(
+        "How much do the selections of the annotators overlap?"
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,23 +156,34 @@ def test_a_majority_that_nothing_can_reach(in_demo: Command, command: str) -> No
 def test_the_unit_and_the_order_of_files(in_copy: Command, tmp_path: Path) -> None:
     found = json.loads(in_copy(f"{SNIPPETS} --format json").out)
     assert (found["policy"]["unit"], found["policy"]["units"]) == ("text", 6)
-    lines = (tmp_path / "demo" / "annotations" / "workers.jsonl").read_text().splitlines(keepends=True)
+    lines = (
+        (tmp_path / "demo" / "annotations" / "workers.jsonl").read_text().splitlines(keepends=True)
+    )
     for name, part in (("one", lines[:7]), ("two", lines[7:])):
         (tmp_path / "demo" / f"{name}.jsonl").write_text("".join(part))
     more = "--reference annotations/experts.jsonl --format json"
     one = json.loads(in_copy(f"agreement one.jsonl two.jsonl {more}").out)
     other = json.loads(in_copy(f"agreement two.jsonl one.jsonl {more}").out)
     assert one["tables"] == other["tables"] == found["tables"]
-    assert json.loads(in_copy(f"{SNIPPETS} --unit turn --format json").out)["policy"]["unit"] == "text"
+    assert (
+        json.loads(in_copy(f"{SNIPPETS} --unit turn --format json").out)["policy"]["unit"] == "text"
+    )
     assert "Invalid value for '--unit'" in in_copy(f"{SNIPPETS} --unit word", code=2).err
 
 
 def test_the_sentence_task_and_the_choice_of_sentences(in_copy: Command, tmp_path: Path) -> None:
     experts = "--reference annotations/experts.jsonl"
-    found = json.loads(in_copy(f"agreement annotations/sentences.jsonl {experts} --format json").out)["tables"]
+    found = json.loads(
+        in_copy(f"agreement annotations/sentences.jsonl {experts} --format json").out
+    )["tables"]
     assert [row["texts"] for row in found["reference"]] == [8, 8, 8]
-    out = in_copy(f"agreement annotations/selected.jsonl {experts} --html page.html --format table").out
-    assert "Sentences selected by at least k annotators" in out and max(map(len, out.splitlines())) <= 80
+    out = in_copy(
+        f"agreement annotations/selected.jsonl {experts} --html page.html --format table"
+    ).out
+    assert (
+        "Sentences selected by at least k annotators" in out
+        and max(map(len, out.splitlines())) <= 80
+    )
     # what the experts chose stands over the sentences of the workers
     assert "reference 2: expert_2" in (tmp_path / "demo" / "page.html").read_text()
     err = in_copy("agreement annotations/selected.jsonl annotations/sentences.jsonl", code=2).err
@@ -156,6 +202,12 @@ def test_the_same_annotation_in_two_files(in_copy: Command, tmp_path: Path) -> N
     other = lines[1].rpartition(",")[0]
     (tmp_path / "demo" / "again.csv").write_text(f"{lines[0]}\n{other},77\n")
     answer = in_copy(f"{RATINGS} again.csv", 3)
-    assert answer.err.startswith("again.csv:2: ") and "gives '77' here but" in answer.err and "in an earlier file" in answer.err
-    doubled = in_copy("agreement annotations/workers.jsonl annotations/workers.jsonl --table jaccard").out
+    assert (
+        answer.err.startswith("again.csv:2: ")
+        and "gives '77' here but" in answer.err
+        and "in an earlier file" in answer.err
+    )
+    doubled = in_copy(
+        "agreement annotations/workers.jsonl annotations/workers.jsonl --table jaccard"
+    ).out
     assert "Note: workers.jsonl, workers.jsonl: worker ids look shared: ada" in doubled

@@ -19,7 +19,9 @@ PASSAGE = "Mix flour – and water. Wait. Bake at 230°."
 def released(shared_data: Path) -> SnippetAgreement:
     folder = shared_data / "snippets"
     sentences = read_annotations(folder / "topic_1-sentence-master.csv.gz")[0]
-    return snippet_agreement(sentences, read_annotations(folder / "topic_1-paragraph-expert.csv.gz")[0], EVALUATED)
+    return snippet_agreement(
+        sentences, read_annotations(folder / "topic_1-paragraph-expert.csv.gz")[0], EVALUATED
+    )
 
 
 def test_spec_14_the_sentence_task_against_experts(released: SnippetAgreement) -> None:
@@ -27,19 +29,31 @@ def test_spec_14_the_sentence_task_against_experts(released: SnippetAgreement) -
     are released beside this project, and in 58 of its 252 no expert chose anything, which counts as 0 there and here."""
     reference = released.reference.set_index("aggregate")
     assert reference["f1"].round(3).tolist() == [0.345, 0.371, 0.380]
-    assert set(reference["texts"]) == {252} and set(reference["empty"]) == {58} and set(reference["units"]) == {12}
-    assert reference.loc["majority", "rule"] == "characters that at least 2 of 3 annotators selected"
+    assert (
+        set(reference["texts"]) == {252}
+        and set(reference["empty"]) == {58}
+        and set(reference["units"]) == {12}
+    )
+    assert (
+        reference.loc["majority", "rule"] == "characters that at least 2 of 3 annotators selected"
+    )
     # the order of the paper: mean, majority, similarity; over sentences in which an expert chose something they are higher
     over_chosen = reference["f1"] * 252 / (252 - 58)
     assert over_chosen.round(2).tolist() == [0.45, 0.48, 0.49]
-    assert (reference["ci_low"] < reference["f1"]).all() and (reference["f1"] < reference["ci_high"]).all()
+    assert (reference["ci_low"] < reference["f1"]).all() and (
+        reference["f1"] < reference["ci_high"]
+    ).all()
 
 
 def test_spec_14_where_worker_sentences_stand(released: SnippetAgreement) -> None:
     """SPEC 14: 420 of 756 rows stand verbatim in the passage, 732 after stripping punctuation; the rest lost letters too."""
-    assert released.statistics["annotations"][0] == 3 * (140 + 104 + 8) == 756  # three workers for every sentence
+    assert (
+        released.statistics["annotations"][0] == 3 * (140 + 104 + 8) == 756
+    )  # three workers for every sentence
     assert any(
-        note.endswith("paragraphs: 140 verbatim, 104 letters and digits, 8 ASCII letters and digits")
+        note.endswith(
+            "paragraphs: 140 verbatim, 104 letters and digits, 8 ASCII letters and digits"
+        )
         for note in released.evaluated.notes
     )
 
@@ -47,9 +61,15 @@ def test_spec_14_where_worker_sentences_stand(released: SnippetAgreement) -> Non
 def test_table_1_the_time_of_a_paragraph_by_sentences(released: SnippetAgreement) -> None:
     """Table 1 has 305 s for masters (both topics and sub-tasks, rejected ones too): snippets of topic 132 alone take 399."""
     work = {(row.group, row.of): row for row in released.work.itertuples()}
-    assert round(work["annotators", "paragraph"].seconds) == 399 and work["annotators", "paragraph"].timed == 60
+    assert (
+        round(work["annotators", "paragraph"].seconds) == 399
+        and work["annotators", "paragraph"].timed == 60
+    )
     assert work["annotators", "annotation"].seconds == 39
-    assert work["reference", "annotation"].seconds == 93 and work["reference", "annotation"].timed == 180
+    assert (
+        work["reference", "annotation"].seconds == 93
+        and work["reference", "annotation"].timed == 180
+    )
 
 
 def sentence(text: str, *spans: Spans, place: int = 0) -> AnnotatedText:
@@ -77,7 +97,10 @@ def test_spans_of_a_paragraph_become_spans_of_the_sentence() -> None:
 
 def test_references_of_sentences_do_not_fit_paragraphs() -> None:
     own = {("1_1", "p--0"): sentence("Wait.", ((0, 4),))}
-    with pytest.raises(UsageError, match="the annotations are of one task [(]paragraph[)], but the references of another"):
+    with pytest.raises(
+        UsageError,
+        match="the annotations are of one task [(]paragraph[)], but the references of another",
+    ):
         snippet_agreement(paragraph(((0, 3),), ((0, 3),)), own, EVALUATED)
     assert cut_references(own, own) == (own, "")
 
@@ -89,13 +112,18 @@ def selection(*chosen: tuple[int, ...]) -> dict[tuple[str, str], AnnotatedText]:
     parts = ((0, 21), (22, 27), (28, 41))
     text = "Mix flour  and water. Wait. Bake at 230°."
     annotations = tuple(
-        Annotation(f"w{number}", tuple(parts[place] for place in places)) for number, places in enumerate(chosen)
+        Annotation(f"w{number}", tuple(parts[place] for place in places))
+        for number, places in enumerate(chosen)
     )
-    return {("1_1", "p"): AnnotatedText("1_1", "p", "selection", "", text, annotations, parts=parts)}
+    return {
+        ("1_1", "p"): AnnotatedText("1_1", "p", "selection", "", text, annotations, parts=parts)
+    }
 
 
 def test_sentences_are_counted_and_not_their_characters() -> None:
-    result = snippet_agreement(selection((0, 1), (0,), (0, 1, 2)), paragraph(((4, 9),), ((30, 33),)), EVALUATED)
+    result = snippet_agreement(
+        selection((0, 1), (0,), (0, 1, 2)), paragraph(((4, 9),), ((30, 33),)), EVALUATED
+    )
     assert result.read == "selection"
     assert result.jaccard["value"].tolist() == pytest.approx([1 / 3, 2 / 3])
     mean, majority, _ = result.reference.itertuples()
@@ -108,10 +136,14 @@ def test_sentences_are_counted_and_not_their_characters() -> None:
 
 def test_the_flags_of_a_choice() -> None:
     """Section 5.4: fewer than one sentence, more than 75 % of them, none in common with another worker."""
-    flags = snippet_agreement(selection((0, 1), (0, 1, 2), (), (0, 1)), {}, EVALUATED).annotations.set_index("worker")
+    flags = snippet_agreement(
+        selection((0, 1), (0, 1, 2), (), (0, 1)), {}, EVALUATED
+    ).annotations.set_index("worker")
     assert flags["empty"].tolist() == [False, False, True, False]
     assert flags["long"].tolist() == [False, True, False, False]
     assert not flags["outside"].any()
-    apart = snippet_agreement(selection((0,), (1,), (0, 2)), {}, EVALUATED).annotations.set_index("worker")
+    apart = snippet_agreement(selection((0,), (1,), (0, 2)), {}, EVALUATED).annotations.set_index(
+        "worker"
+    )
     assert apart["outside"].tolist() == [False, True, False]
     assert apart["share"].round(3).tolist() == [0.333, 0.333, 0.667]

@@ -34,8 +34,15 @@ PAPER = ratings("55544", "54445", "11234", "33321", "22 21", "12121")
 
 def test_values_ascend_as_numbers_where_they_are_numbers() -> None:
     first, second = scales_of([*ratings("9", "5"), *ratings("b", "a", criterion="kind")])
-    second_ten = scales_of([Rating("", "q", "w", "c", "10", 0), Rating("", "q", "v", "c", "9", 0)])[0]
-    assert (first.values, first.numbers, second.values, second.numbers) == (("5", "9"), (5.0, 9.0), ("a", "b"), ())
+    second_ten = scales_of([Rating("", "q", "w", "c", "10", 0), Rating("", "q", "v", "c", "9", 0)])[
+        0
+    ]
+    assert (first.values, first.numbers, second.values, second.numbers) == (
+        ("5", "9"),
+        (5.0, 9.0),
+        ("a", "b"),
+        (),
+    )
     assert second_ten.values == ("9", "10")
 
 
@@ -47,7 +54,11 @@ def test_stages_keep_and_group_as_the_paper_does() -> None:
         ("all", "given"): 6, ("all", "grouped"): 6, ("kept", "given"): 4, ("kept", "grouped"): 4,
     }  # fmt: skip
     assert stages.loc[("kept", "grouped"), "kappa"] == 1 > stages.loc[("kept", "given"), "kappa"]
-    assert result.kappa["value"].item() == stages.loc[("all", "given"), "kappa"] == fleiss_kappa(scales_of(PAPER)[0].counts)
+    assert (
+        result.kappa["value"].item()
+        == stages.loc[("all", "given"), "kappa"]
+        == fleiss_kappa(scales_of(PAPER)[0].counts)
+    )
     agreement = result.kappa.iloc[0]
     assert (agreement["items"], agreement["ratings"], agreement["kept"]) == (6, 29, 4)
     assert agreement["agreement"] == pytest.approx((0.4 + 0.4 + 0.1 + 0.3 + 0.5 + 0.4) / 6)
@@ -67,20 +78,30 @@ def test_other_scales_are_grouped_only_when_asked() -> None:
     assert set(rating_agreement(other, EVALUATED).stages["ratings"]) == {"given"}
     grouped = rating_agreement(other, EVALUATED, groups={"low": ("0", "1"), "high": ("3",)})
     assert set(grouped.grouped["group"]) == {"low", "high", NO_MAJORITY}
-    with pytest.raises(UsageError, match=r"rating '3' of meaning is in no group; add it to a group; the groups contain 0, 1"):
+    with pytest.raises(
+        UsageError,
+        match=r"rating '3' of meaning is in no group; add it to a group; the groups contain 0, 1",
+    ):
         rating_agreement(other, EVALUATED, groups={"low": ("0", "1")})
     with pytest.raises(UsageError, match="a rating is in two groups"):
         rating_agreement(other, EVALUATED, groups={"low": ("0", "1"), "high": ("1", "3")})
 
 
 def test_words_have_only_the_nominal_level_and_single_ratings_no_agreement() -> None:
-    result = rating_agreement([*ratings("aab", "bb"), *ratings("1", "2", criterion="alone")], EVALUATED)
+    result = rating_agreement(
+        [*ratings("aab", "bb"), *ratings("1", "2", criterion="alone")], EVALUATED
+    )
     assert result.alpha[["criterion", "level"]].values.tolist() == [
         ["meaning", "nominal"], ["alone", "nominal"], ["alone", "ordinal"], ["alone", "interval"],
     ]  # fmt: skip
     alone = result.kappa.set_index("criterion").loc["alone"]
     assert alone["items"] == 0 and math.isnan(alone["value"])
-    assert result.distribution[["rating", "count"]].values.tolist() == [["a", 2], ["b", 3], ["1", 1], ["2", 1]]
+    assert result.distribution[["rating", "count"]].values.tolist() == [
+        ["a", 2],
+        ["b", 3],
+        ["1", 1],
+        ["2", 1],
+    ]
 
 
 def test_shares_are_of_all_ratings_and_of_the_items() -> None:
@@ -89,7 +110,9 @@ def test_shares_are_of_all_ratings_and_of_the_items() -> None:
         ["1", 4, 4 / 12], ["2", 1, 1 / 12], ["3", 1, 1 / 12], ["4", 1, 1 / 12], ["5", 5, 5 / 12],
     ]  # fmt: skip
     labels = result.grouped.set_index("group")
-    assert labels.loc["good", ["count", "share"]].tolist() == [3, 3 / 5] and labels["share"].sum() == pytest.approx(1)
+    assert labels.loc["good", ["count", "share"]].tolist() == [3, 3 / 5] and labels[
+        "share"
+    ].sum() == pytest.approx(1)
     agreement = result.kappa.iloc[0]
     # one rater of an item cannot agree: its share is of the four items with more
     assert (agreement["items"], agreement["kept"], agreement["kept_share"]) == (4, 2, 2 / 4)
@@ -108,7 +131,14 @@ def by_turn(seed: int, conversations: int, turns: int, items: int, raters: int =
     """Ratings of items, those of one turn alike."""
     random = np.random.default_rng(seed)
     return [
-        Rating(f"{c}_{t}", f"{c}_{t}#{i}", f"w{w}", "meaning", str(int(np.clip(hard + random.integers(-1, 2), 1, 5))), 0)
+        Rating(
+            f"{c}_{t}",
+            f"{c}_{t}#{i}",
+            f"w{w}",
+            "meaning",
+            str(int(np.clip(hard + random.integers(-1, 2), 1, 5))),
+            0,
+        )
         for c in range(1, conversations + 1)
         for t, hard in enumerate(random.integers(1, 6, turns), 1)
         for i in range(items)
@@ -129,7 +159,9 @@ def test_conversations_are_units_and_the_order_of_lines_changes_nothing() -> Non
     codes = np.array([int(turn.partition("_")[0]) - 1 for turn in scale.turns])
     sums = np.stack([fleiss_sums(scale.counts)[codes == code].sum(axis=0) for code in range(7)])
     found = agreement_estimate(sums, fleiss_of, 0, "conversation")
-    assert one.kappa.loc[0, ["value", "ci_low", "ci_high"]].tolist() == pytest.approx([found.value, found.low, found.high])
+    assert one.kappa.loc[0, ["value", "ci_low", "ci_high"]].tolist() == pytest.approx(
+        [found.value, found.low, found.high]
+    )
     assert one.kappa.loc[0, "note"] == "unstable: only 7 conversations"
 
 

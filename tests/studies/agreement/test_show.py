@@ -36,7 +36,11 @@ def test_every_block_names_its_table(result: Result, names: list[str]) -> None:
 
 def test_words_have_no_ordinal_alpha_and_criteria_are_ruled_apart() -> None:
     found = tables(RATINGS)
-    assert [column.title for column in found["alpha"].columns[1:]] == ["nominal", "ordinal", "interval"]
+    assert [column.title for column in found["alpha"].columns[1:]] == [
+        "nominal",
+        "ordinal",
+        "interval",
+    ]
     assert found["alpha"].rows[1][2:] == ("–", "–")
     assert found["stages"].rules == {4} and found["distribution"].rules == {5}
     assert [column.title for column in found["kappa"].columns][3:5] == ["agree", "items ≥ 40%"]

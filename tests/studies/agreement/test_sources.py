@@ -39,7 +39,11 @@ def rated(conversations: int = 8, seed: int = 1) -> list[Rating]:
                 for rater in range(5):
                     grade = min(5, max(1, true + draw.choice([-1, 0, 0, 0, 1])))
                     turn = f"{conversation}_{depth}"
-                    found.append(Rating(turn, f"{turn} {source}", f"w{rater}", "meaning", str(grade), 0, source))
+                    found.append(
+                        Rating(
+                            turn, f"{turn} {source}", f"w{rater}", "meaning", str(grade), 0, source
+                        )
+                    )
     return found
 
 
@@ -56,14 +60,26 @@ def test_means_are_those_of_items_with_conversations_as_unit() -> None:
             if source in ("all", rating.source):
                 items.setdefault((rating.turn, rating.item), []).append(int(rating.value))
         values = {key: np.mean(grades) for key, grades in items.items()}
-        assert row["items"] == len(items) and row["value"] == pytest.approx(np.mean(list(values.values())))
+        assert row["items"] == len(items) and row["value"] == pytest.approx(
+            np.mean(list(values.values()))
+        )
         # as many items in every conversation: the interval is Student's over the means of conversations
-        own = [np.mean([value for (turn, _), value in values.items() if turn.startswith(f"{place}_")]) for place in range(8)]
+        own = [
+            np.mean([value for (turn, _), value in values.items() if turn.startswith(f"{place}_")])
+            for place in range(8)
+        ]
         half = stats.t.ppf(0.975, 7) * np.std(own, ddof=1) / math.sqrt(8)
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx((np.mean(own) - half, np.mean(own) + half))
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(
+            (np.mean(own) - half, np.mean(own) + half)
+        )
         assert (row["units"], row["unit"]) == (8, "conversation")
-        counts = np.array([[grades.count(value) for value in range(1, 6)] for grades in items.values()])
-        assert row["kappa"] == pytest.approx(fleiss_kappa(counts)) and row["kappa_low"] < row["kappa"] < row["kappa_high"]
+        counts = np.array(
+            [[grades.count(value) for value in range(1, 6)] for grades in items.values()]
+        )
+        assert (
+            row["kappa"] == pytest.approx(fleiss_kappa(counts))
+            and row["kappa_low"] < row["kappa"] < row["kappa_high"]
+        )
     assert means.loc["raw", "value"] < means.loc["manual", "value"]
 
 
@@ -83,7 +99,9 @@ def test_groups_are_shares_of_items_by_their_label() -> None:
     _, grouped = _tables(ratings, GROUP_OF, None, "conversation", 0)
     assert list(dict.fromkeys(grouped["group"])) == ["poor", "undecided", "good", "no majority"]
     for _, part in grouped.groupby("source"):
-        assert part["share"].sum() == pytest.approx(1) and part["count"].sum() == part["items"].iloc[0]
+        assert (
+            part["share"].sum() == pytest.approx(1) and part["count"].sum() == part["items"].iloc[0]
+        )
         assert ((part["ci_low"] <= part["share"]) & (part["share"] <= part["ci_high"])).all()
     good = grouped[grouped["group"] == "good"].set_index("source")["share"]
     assert good["raw"] < good["manual"]
@@ -102,14 +120,20 @@ def test_without_sources_or_groups() -> None:
 def test_items_of_a_turn_are_one_unit_where_there_are_few_conversations() -> None:
     few = [rating for rating in rated() if rating.turn.startswith(("0_", "1_", "2_"))]
     means, _ = _tables(few, GROUP_OF, None, "conversation", 0)
-    assert set(means["unit"]) == {"turn"} and set(means["units"]) == {6} and means["ci_low"].notna().all()
+    assert (
+        set(means["unit"]) == {"turn"}
+        and set(means["units"]) == {6}
+        and means["ci_low"].notna().all()
+    )
     fewer = [rating for rating in few if rating.turn != "0_1" and rating.turn != "1_1"]
     means, _ = _tables(fewer, GROUP_OF, None, "conversation", 0)
     assert set(means["units"]) == {4} and means["ci_low"].isna().all()
 
 
 def test_items_without_turns_are_units() -> None:
-    means, _ = _tables([rating._replace(turn="") for rating in rated()], GROUP_OF, None, "conversation", 0)
+    means, _ = _tables(
+        [rating._replace(turn="") for rating in rated()], GROUP_OF, None, "conversation", 0
+    )
     assert set(means["unit"]) == {"item"} and means["units"].tolist() == means["items"].tolist()
 
 
@@ -161,12 +185,19 @@ def test_a_rating_that_nobody_signed(tmp_path: Path) -> None:
     path.write_text(sheet_csv(ROWS))
     with pytest.raises(InputError, match="the file has no ratings"):
         read_ratings(path)
-    assert not is_rating_sheet(["item", "worker", "grade", "language diversity"]) and not is_rating_sheet(["item", "worker"])
+    assert not is_rating_sheet(
+        ["item", "worker", "grade", "language diversity"]
+    ) and not is_rating_sheet(["item", "worker"])
 
 
-def test_sheets_of_several_raters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sheets_of_several_raters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    sheets = [str(filled(Path(f"{name}.csv"), name, seed)) for seed, name in enumerate(("ann", "bo", "cy"))]
+    sheets = [
+        str(filled(Path(f"{name}.csv"), name, seed))
+        for seed, name in enumerate(("ann", "bo", "cy"))
+    ]
     assert run(["agreement", *sheets, "--format", "json"]) == 0
     tables = json.loads(capsys.readouterr().out)["tables"]
     assert {(row["criterion"], row["source"]) for row in tables["means"]} == {
@@ -179,4 +210,6 @@ def test_sheets_of_several_raters(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert run(["agreement", *sheets, "--output", "figure.png"]) == 0
     # edits are read as paraphrases
     capsys.readouterr()
-    assert run(["testsets", "--paraphrases", sheets[0], "--sets", "1", "--table", "statistics"]) == 0
+    assert (
+        run(["testsets", "--paraphrases", sheets[0], "--sets", "1", "--table", "statistics"]) == 0
+    )

@@ -20,7 +20,9 @@ from robustcs.studies.answers.outcomes import Journey
 EVALUATED = Evaluated(EvaluationPolicy(), "coverage", 1, 0)
 
 
-def held(items: Sequence[Item], *systems: System, texts: Mapping[str, str] | None = None) -> Answers:
+def held(
+    items: Sequence[Item], *systems: System, texts: Mapping[str, str] | None = None
+) -> Answers:
     turns = list(dict.fromkeys(item.turn for item in items))
     units, nothing = units_of(turns), np.full(len(turns), np.nan)
     none = (None,) * len(turns)
@@ -32,12 +34,17 @@ def held(items: Sequence[Item], *systems: System, texts: Mapping[str, str] | Non
 
 
 def values(result: Answers, system: str, turn: str) -> dict[str, float]:
-    rows = result.turn_scores[(result.turn_scores["system"] == system) & (result.turn_scores["turn"] == turn)]
+    rows = result.turn_scores[
+        (result.turn_scores["system"] == system) & (result.turn_scores["turn"] == turn)
+    ]
     return dict(zip(rows["metric"], rows["value"], strict=True))
 
 
 def test_snippets_by_hand() -> None:
-    items = [Item("snippets", "1_1", "flour and water"), Item("snippets", "1_1", "salt, flour and yeast")]
+    items = [
+        Item("snippets", "1_1", "flour and water"),
+        Item("snippets", "1_1", "salt, flour and yeast"),
+    ]
     found = values(held(items, System("a", {"1_1": "Take flour, water and sugar!"})), "a", "1_1")
     # the first is held whole, of the second one word in three; of "take flour water sugar" two words are gold
     assert found["snippet_recall"] == pytest.approx((1 + 1 / 3) / 2)
@@ -47,7 +54,9 @@ def test_snippets_by_hand() -> None:
 
 
 def nuggets(*rows: tuple[str, str], turn: str = "1_1", passages: Sequence[str] = ()) -> list[Item]:
-    return [Item("nuggets", turn, text, importance, frozenset(passages)) for text, importance in rows]
+    return [
+        Item("nuggets", turn, text, importance, frozenset(passages)) for text, importance in rows
+    ]
 
 
 def test_nuggets_by_assignment_are_the_scores_of_nuggetizer() -> None:
@@ -60,18 +69,34 @@ def test_nuggets_by_assignment_are_the_scores_of_nuggetizer() -> None:
 
 
 def test_turns_for_which_a_measure_is_undefined_take_no_part() -> None:
-    items = [*nuggets(("flour", "vital")), *nuggets(("water", "okay"), turn="2_1"), Item("snippets", "3_1", "salt")]
+    items = [
+        *nuggets(("flour", "vital")),
+        *nuggets(("water", "okay"), turn="2_1"),
+        Item("snippets", "3_1", "salt"),
+    ]
     result = held(items, System("a", {"1_1": "flour", "2_1": "milk", "3_1": "salt"}))
     rows = result.measures.set_index("metric")
-    assert rows.loc[["nuggets_vital", "nuggets_all", "snippet_recall", "length"], "turns"].tolist() == [1, 2, 1, 3]
-    assert rows.loc["nuggets_all", "value"] == 0.5 and np.isnan(values(result, "a", "2_1")["nuggets_vital"])
+    assert rows.loc[
+        ["nuggets_vital", "nuggets_all", "snippet_recall", "length"], "turns"
+    ].tolist() == [1, 2, 1, 3]
+    assert rows.loc["nuggets_all", "value"] == 0.5 and np.isnan(
+        values(result, "a", "2_1")["nuggets_vital"]
+    )
     of = result.item_causes.groupby(["gold", "importance"], sort=False)["items"].first()
-    assert of.to_dict() == {("nuggets", "all"): 2, ("nuggets", "vital"): 1, ("nuggets", "okay"): 1, ("snippets", "all"): 1}
+    assert of.to_dict() == {
+        ("nuggets", "all"): 2,
+        ("nuggets", "vital"): 1,
+        ("nuggets", "okay"): 1,
+        ("snippets", "all"): 1,
+    }
 
 
 def test_why_something_is_missed() -> None:
     """SPEC 14: missed because retrieval did not find it, because the rewriter did not, or because of the generator."""
-    items = [Item("nuggets", f"{place}_1", f"fact number{place}", "vital", frozenset([f"d{place}"])) for place in range(5)]
+    items = [
+        Item("nuggets", f"{place}_1", f"fact number{place}", "vital", frozenset([f"d{place}"]))
+        for place in range(5)
+    ]
     answers = {item.turn: "nothing" for item in items} | {"0_1": "fact number0"}
     given = {"1_1": ["d1", "x"], "2_1": ["x"], "3_1": ["x"]}
     human = {"0_1": ["d0"], "1_1": ["x"], "2_1": ["y", "d2"], "3_1": ["y"], "4_1": ["y"]}
@@ -80,15 +105,22 @@ def test_why_something_is_missed() -> None:
         System("human", answers, None, human, human, is_human=True),
     )  # fmt: skip
     result = held(items, *systems)
-    found = {name: part["cause"].tolist() for name, part in result.items.groupby("system", sort=False)}
+    found = {
+        name: part["cause"].tolist() for name, part in result.items.groupby("system", sort=False)
+    }
     assert found["both"] == ["covered", "generator", "rewriter", "retrieval", "retrieval"]
     assert found["no human"] == ["covered", "generator", *["rewriter or retrieval"] * 3]
     assert found["nothing"] == ["covered", *["unknown"] * 4]
     assert found["human"] == ["covered", "retrieval", "generator", "retrieval", "retrieval"]
-    counts = result.item_causes[(result.item_causes["system"] == "both") & (result.item_causes["importance"] == "vital")]
+    counts = result.item_causes[
+        (result.item_causes["system"] == "both") & (result.item_causes["importance"] == "vital")
+    ]
     assert dict(zip(counts["cause"], counts["count"], strict=True)) == {"covered": 1, "generator": 1, "rewriter": 1,
                                                                         "retrieval": 2}  # fmt: skip
-    assert counts["share"].tolist() == [0.2, 0.2, 0.2, 0.4] and (counts["ci_low"] <= counts["share"]).all()
+    assert (
+        counts["share"].tolist() == [0.2, 0.2, 0.2, 0.4]
+        and (counts["ci_low"] <= counts["share"]).all()
+    )
 
 
 def test_causes_that_cannot_be_told_have_no_rows() -> None:
@@ -97,11 +129,16 @@ def test_causes_that_cannot_be_told_have_no_rows() -> None:
     systems = (System("none", {}), System("no human", {}, None, given), System("both", {}, None, given, given),
                System("human", {}, None, given, is_human=True))  # fmt: skip
     causes = held(items, *systems).item_causes
-    rows = {name: part["cause"].tolist() for name, part in causes[causes["importance"] == "all"].groupby("system", sort=False)}
+    rows = {
+        name: part["cause"].tolist()
+        for name, part in causes[causes["importance"] == "all"].groupby("system", sort=False)
+    }
     assert rows["none"] == ["covered", "unknown"]
     assert rows["no human"] == ["covered", "generator", "rewriter or retrieval"]
     assert rows["both"] == rows["human"] == ["covered", "generator", "rewriter", "retrieval"]
-    untold = held(nuggets(("oven at high heat", "vital")), System("both", {}, None, given, given)).item_causes
+    untold = held(
+        nuggets(("oven at high heat", "vital")), System("both", {}, None, given, given)
+    ).item_causes
     assert set(untold["cause"]) == {"covered", "unknown"}
 
 
@@ -119,12 +156,27 @@ def test_a_passage_without_text_blames_nobody() -> None:
     salt, oven = "Salt the water.", "Put it into an oven with high heat."
 
     def cause(given: Sequence[str], human: Sequence[str], texts: Mapping[str, str] | None) -> str:
-        return str(held(items, System("a", {}, None, {"1_1": given}, {"1_1": human}), texts=texts).items["cause"].iloc[0])
+        return str(
+            held(items, System("a", {}, None, {"1_1": given}, {"1_1": human}), texts=texts)
+            .items["cause"]
+            .iloc[0]
+        )
 
-    assert cause(["d1", "d2"], ["gold"], {"d1": salt}) == "unknown" and cause(["d1"], ["gold"], {}) == "unknown"
-    assert cause(["d1", "d2"], ["d3"], {"d1": oven}) == cause(["d1", "gold"], ["d3"], {"d2": salt}) == "generator"
+    assert (
+        cause(["d1", "d2"], ["gold"], {"d1": salt}) == "unknown"
+        and cause(["d1"], ["gold"], {}) == "unknown"
+    )
+    assert (
+        cause(["d1", "d2"], ["d3"], {"d1": oven})
+        == cause(["d1", "gold"], ["d3"], {"d2": salt})
+        == "generator"
+    )
     assert cause(["d1"], ["d2"], {"d1": salt}) == "rewriter or retrieval"
-    assert cause(["d1"], ["d2"], {"d1": salt, "d2": salt}) == cause(["d1"], ["d2"], None) == "retrieval"
+    assert (
+        cause(["d1"], ["d2"], {"d1": salt, "d2": salt})
+        == cause(["d1"], ["d2"], None)
+        == "retrieval"
+    )
 
 
 def test_means_and_pairs_take_the_conversation_as_unit() -> None:
@@ -140,18 +192,28 @@ def test_means_and_pairs_take_the_conversation_as_unit() -> None:
     scores = np.array([values(result, "more", turn)["snippet_recall"] for turn in turns])
     units = units_of(turns)
     (expected,) = mean_estimates(units.sums(scores), units.sizes, units.kind, (0.0, 1.0))
-    assert (row["value"], row["ci_low"], row["ci_high"]) == (expected.value, expected.low, expected.high)
+    assert (row["value"], row["ci_low"], row["ci_high"]) == (
+        expected.value,
+        expected.low,
+        expected.high,
+    )
     pairs = result.pairs[result.pairs["metric"] == "snippet_recall"].set_index(["first", "second"])
     assert pairs.loc[("more", "less"), "difference"] == pytest.approx(0.25)
     assert pairs.loc[("more", "less"), "p"] == 2 / 2**12
     assert (pairs["p_corrected"] >= pairs["p"]).all() and len(pairs) == 3
-    assert result.measures[result.measures["metric"] == "snippet_recall"]["system"].tolist() == ["more", "less", "none"]
+    assert result.measures[result.measures["metric"] == "snippet_recall"]["system"].tolist() == [
+        "more",
+        "less",
+        "none",
+    ]
 
 
 def test_experts_snippets_as_gold_on_real_passages(shared_data: Path) -> None:
     """SPEC 14: snippets as gold information, how much of it a response covers. A text of all snippets covers all of them and
     says nothing else; the first two sentences of a passage cover less, and those of another turn hardly anything."""
-    files = [shared_data / "snippets" / f"topic_{topic}-paragraph-expert.csv.gz" for topic in (1, 2)]
+    files = [
+        shared_data / "snippets" / f"topic_{topic}-paragraph-expert.csv.gz" for topic in (1, 2)
+    ]
     texts = join_annotations([(path, read_annotations(path)[0]) for path in files])
     items, all_of, lead = [], {}, {}
     for (turn, passage), text in texts.items():

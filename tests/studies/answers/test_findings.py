@@ -7,7 +7,12 @@ from typing import Any
 
 from robustcs.documents.document import Table
 from robustcs.studies.answers.analysis import Item, System
-from robustcs.studies.answers.findings import answer_findings, coverage_findings, turns_to_read, verdicts
+from robustcs.studies.answers.findings import (
+    answer_findings,
+    coverage_findings,
+    turns_to_read,
+    verdicts,
+)
 from robustcs.studies.answers.show import headline, main_importance, said, show
 from tests.sentences import made
 from tests.sentences import said as sentences_of
@@ -15,14 +20,21 @@ from tests.studies.answers.test_analysis import held
 
 
 def test_sentences_name_the_main_cause() -> None:
-    items = [Item("nuggets", f"{place}_1", f"fact number{place}", "vital", frozenset(["d"])) for place in range(6)]
+    items = [
+        Item("nuggets", f"{place}_1", f"fact number{place}", "vital", frozenset(["d"]))
+        for place in range(6)
+    ]
     given = {f"{place}_1": ["d"] for place in range(2)}
     human = {f"{place}_1": ["d"] for place in range(5)}
-    result = held(items, System("qr", {"5_1": "fact number5"}, None, given, human), System("none", {}))
+    result = held(
+        items, System("qr", {"5_1": "fact number5"}, None, given, human), System("none", {})
+    )
     means, pairs, cause, _ = coverage_findings(result)
     assert means.startswith("The mean support of vital nuggets is 0.167") and "; 0.000" in means
     assert pairs == "Pairs of systems that differ significantly (adjusted p ≤ 0.05): 0 of 1."
-    assert cause.startswith("QR misses 5 of 6 vital nuggets. The rewriter loses the most, 3 (50.0% of all 6")
+    assert cause.startswith(
+        "QR misses 5 of 6 vital nuggets. The rewriter loses the most, 3 (50.0% of all 6"
+    )
     assert said(result) == "vital nuggets"
     # every block has a name of its own, which pages and files take
     slugs = [getattr(block, "slug", "") for block in show(result)]
@@ -44,7 +56,10 @@ def test_tables_without_vital_nuggets_are_of_all() -> None:
     assert headline(result, "nuggets") == "nuggets_all"
     tables = {block.slug: block for block in show(result) if isinstance(block, Table)}
     means, pairs = tables["measures-nuggets"], tables["pairs"]
-    assert [row[1] for row in means.rows] == ["0.500", "0.000"] and "Means over 1 turn." in means.note
+    assert [row[1] for row in means.rows] == [
+        "0.500",
+        "0.000",
+    ] and "Means over 1 turn." in means.note
     (row,) = [row for row in pairs.rows if row[0] == "support of nuggets"]
     assert row[1:3] == ("a", "b") and "+0.500" in row[3]
 
@@ -52,24 +67,80 @@ def test_tables_without_vital_nuggets_are_of_all() -> None:
 # ---------------------------------------------------------------- hand-made tables
 
 MEANS = [
-    {"system": "qr", "metric": "nuggets_vital", "value": 0.41, "ci_low": 0.3, "ci_high": 0.52, "turns": 9},
-    {"system": "gpt", "metric": "nuggets_vital", "value": 0.35, "ci_low": 0.2, "ci_high": 0.5, "turns": 9},
-    {"system": "bm25", "metric": "nuggets_vital", "value": 0.12, "ci_low": 0.05, "ci_high": 0.21, "turns": 9},
+    {
+        "system": "qr",
+        "metric": "nuggets_vital",
+        "value": 0.41,
+        "ci_low": 0.3,
+        "ci_high": 0.52,
+        "turns": 9,
+    },
+    {
+        "system": "gpt",
+        "metric": "nuggets_vital",
+        "value": 0.35,
+        "ci_low": 0.2,
+        "ci_high": 0.5,
+        "turns": 9,
+    },
+    {
+        "system": "bm25",
+        "metric": "nuggets_vital",
+        "value": 0.12,
+        "ci_low": 0.05,
+        "ci_high": 0.21,
+        "turns": 9,
+    },
     {"system": "bm25", "metric": "nuggets_all", "value": 0.99},
     {"system": "qr", "metric": "nuggets_all", "value": 0.01},
 ]
 #: One pair is significant before adjustment alone, one after it.
 PAIRS = [
-    {"first": "qr", "second": "gpt", "metric": "nuggets_vital", "difference": 0.06, "p": 0.04, "p_corrected": 0.051},
-    {"first": "qr", "second": "bm25", "metric": "nuggets_vital", "difference": 0.29, "p": 0.01, "p_corrected": 0.05},
-    {"first": "gpt", "second": "bm25", "metric": "nuggets_vital", "difference": 0.23, "p": 0.03, "p_corrected": 0.09},
-    {"first": "gpt", "second": "bm25", "metric": "nuggets_all", "difference": 0.23, "p": 0.001, "p_corrected": 0.001},
+    {
+        "first": "qr",
+        "second": "gpt",
+        "metric": "nuggets_vital",
+        "difference": 0.06,
+        "p": 0.04,
+        "p_corrected": 0.051,
+    },
+    {
+        "first": "qr",
+        "second": "bm25",
+        "metric": "nuggets_vital",
+        "difference": 0.29,
+        "p": 0.01,
+        "p_corrected": 0.05,
+    },
+    {
+        "first": "gpt",
+        "second": "bm25",
+        "metric": "nuggets_vital",
+        "difference": 0.23,
+        "p": 0.03,
+        "p_corrected": 0.09,
+    },
+    {
+        "first": "gpt",
+        "second": "bm25",
+        "metric": "nuggets_all",
+        "difference": 0.23,
+        "p": 0.001,
+        "p_corrected": 0.001,
+    },
 ]
 ITEMS = [{"system": "qr", "gold": "nuggets", "importance": "vital", "cause": "covered"}]
 
 
 def cause(system: str, name: str, count: int, items: int = 20, **more: object) -> dict[str, object]:
-    row = {"system": system, "gold": "nuggets", "importance": "vital", "cause": name, "count": count, "items": items}
+    row = {
+        "system": system,
+        "gold": "nuggets",
+        "importance": "vital",
+        "cause": name,
+        "count": count,
+        "items": items,
+    }
     return {**row, "share": count / items, "ci_low": 0.1, "ci_high": 0.6, **more}
 
 
@@ -84,7 +155,12 @@ CAUSES = [
 
 
 def told(**changed: object) -> list[str]:
-    tables: dict[str, object] = {"measures": MEANS, "pairs": PAIRS, "item_causes": CAUSES, "items": ITEMS}
+    tables: dict[str, object] = {
+        "measures": MEANS,
+        "pairs": PAIRS,
+        "item_causes": CAUSES,
+        "items": ITEMS,
+    }
     return sentences_of("answers", tables | changed, covered=0.5)  # type: ignore[operator]
 
 
@@ -96,9 +172,15 @@ def test_the_means_and_the_pairs_that_differ() -> None:
     )
     assert pairs == "Pairs of systems that differ significantly (adjusted p ≤ 0.05): 1 of 3."
     none = [{**row, "p_corrected": 0.2} for row in PAIRS]
-    assert told(pairs=none)[1] == "Pairs of systems that differ significantly (adjusted p ≤ 0.05): 0 of 3."
+    assert (
+        told(pairs=none)[1]
+        == "Pairs of systems that differ significantly (adjusted p ≤ 0.05): 0 of 3."
+    )
     both = [{**row, "p_corrected": 0.02} for row in PAIRS[:2]]
-    assert told(pairs=both)[1] == "Pairs of systems that differ significantly (adjusted p ≤ 0.05): 2 of 2."
+    assert (
+        told(pairs=both)[1]
+        == "Pairs of systems that differ significantly (adjusted p ≤ 0.05): 2 of 2."
+    )
 
 
 def test_what_is_missed_and_its_main_cause() -> None:
@@ -111,18 +193,35 @@ def test_what_is_missed_and_its_main_cause() -> None:
     assert gpt == (
         "gpt misses 17 of 20 vital nuggets. Retrieval loses the most, 17 (85.0% of all 20): no retrieved passage contains them."
     )
-    assert t5.startswith("t5 misses 1 of 20 vital nuggets. The generator loses the most, 1 (5.0% of all 20")
+    assert t5.startswith(
+        "t5 misses 1 of 20 vital nuggets. The generator loses the most, 1 (5.0% of all 20"
+    )
 
 
 # ---------------------------------------------------------------- outcomes
 
 
 def outcome(system: str, name: str, count: int, **more: object) -> dict[str, object]:
-    return {"system": system, "kind": "unanswerable", "outcome": name, "count": count, "turns": 8, "of_kind": count / 8, **more}
+    return {
+        "system": system,
+        "kind": "unanswerable",
+        "outcome": name,
+        "count": count,
+        "turns": 8,
+        "of_kind": count / 8,
+        **more,
+    }
 
 
 def lost(system: str, name: str, count: int, turns: int = 40, **more: object) -> dict[str, object]:
-    return {"system": system, "cause": name, "count": count, "turns": turns, "share": count / turns, **more}
+    return {
+        "system": system,
+        "cause": name,
+        "count": count,
+        "turns": turns,
+        "share": count / turns,
+        **more,
+    }
 
 
 OUTCOMES = {
@@ -144,10 +243,15 @@ OUTCOMES = {
 
 
 def test_turns_as_units_are_no_clusters() -> None:
-    items = [Item("nuggets", f"{place}_1", f"fact number{place}", "vital", frozenset(["d"])) for place in range(6)]
+    items = [
+        Item("nuggets", f"{place}_1", f"fact number{place}", "vital", frozenset(["d"]))
+        for place in range(6)
+    ]
     result = held(items, System("a", {"1_1": "fact number1"}), System("b", {}))
     notes = [block.note for block in show(result) if isinstance(block, Table)]
-    assert result.evaluated.unit == "turn" and any("95% CI (Wilson intervals)." in note for note in notes)
+    assert result.evaluated.unit == "turn" and any(
+        "95% CI (Wilson intervals)." in note for note in notes
+    )
     assert not any("clustered" in note for note in notes)
 
 
@@ -159,7 +263,10 @@ def test_outcomes_and_causes_of_every_system() -> None:
         " 9 lost turns is unknown; 1 made up; 2 hedged.",
         "gpt: 30 of 40 answerable turns answered (75.0%); the generator loses 10 (25.0%).",
     )
-    assert "any answer counts as answered." in answer_findings(made("answers", OUTCOMES, criterion=""))[0]
+    assert (
+        "any answer counts as answered."
+        in answer_findings(made("answers", OUTCOMES, criterion=""))[0]
+    )
 
 
 def test_the_worst_cause_and_the_most_made_up_answers() -> None:
@@ -169,47 +276,88 @@ def test_the_worst_cause_and_the_most_made_up_answers() -> None:
         "Retrieval of QR loses 30% of the answerable turns (95% CI 18% to 46%; 12 of 40 turns). The cause of 9 further lost"
         " turns is unknown."
     )
-    assert invented.sentence == ("QR makes up an answer to 12% of the unanswerable turns (95% CI 1% to 53%; 1 of 8 turns).")
+    assert invented.sentence == (
+        "QR makes up an answer to 12% of the unanswerable turns (95% CI 1% to 53%; 1 of 8 turns)."
+    )
 
 
 def test_one_lost_turn_and_one_made_up_answer_are_enough() -> None:
     few = {"causes": [lost("qr", "generator", 1)], "outcomes": [outcome("qr", "made_up", 1)]}
-    assert [one.basis for one in verdicts(made("answers", few, criterion=""))] == ["1 of 40 turns", "1 of 8 turns"]
+    assert [one.basis for one in verdicts(made("answers", few, criterion=""))] == [
+        "1 of 40 turns",
+        "1 of 8 turns",
+    ]
     none = {"causes": [lost("qr", "generator", 0)], "outcomes": [outcome("qr", "made_up", 0)]}
     assert verdicts(made("answers", none, criterion="")) == ()
 
 
 def test_no_turn_answered_and_answers_of_unknown_kind() -> None:
-    turns = [turn("qr", f"1_{place}", one) for place, one in enumerate(("answered", "answered", "abstained"))]
-    refused = {"causes": [lost("qr", "generator", 40)], "outcomes": [outcome("qr", "refused", 40, kind="answerable")]}
+    turns = [
+        turn("qr", f"1_{place}", one)
+        for place, one in enumerate(("answered", "answered", "abstained"))
+    ]
+    refused = {
+        "causes": [lost("qr", "generator", 40)],
+        "outcomes": [outcome("qr", "refused", 40, kind="answerable")],
+    }
     _, said = answer_findings(made("answers", {**refused, "turns": turns}, criterion=""))
     assert said == "QR: 0 of 40 answerable turns answered (0.0%); the generator loses 40 (100.0%)."
     alone = {"turns": turns, "outcomes": [outcome("qr", "answered", 2, kind="unknown")]}
-    assert answer_findings(made("answers", alone, criterion="")) == ("QR: 2 of 3 turns answered (66.7%); 1 abstained.",)
+    assert answer_findings(made("answers", alone, criterion="")) == (
+        "QR: 2 of 3 turns answered (66.7%); 1 abstained.",
+    )
 
 
 # ---------------------------------------------------------------- turns to read
 
 
-def turn(system: str, name: str, said: str, unsupported: float = 0, kind: str = "answerable", cause: str = "none") -> dict:
-    return {"system": system, "turn": name, "outcome": said, "kind": kind, "unsupported": unsupported, "cause": cause}
+def turn(
+    system: str,
+    name: str,
+    said: str,
+    unsupported: float = 0,
+    kind: str = "answerable",
+    cause: str = "none",
+) -> dict:
+    return {
+        "system": system,
+        "turn": name,
+        "outcome": said,
+        "kind": kind,
+        "unsupported": unsupported,
+        "cause": cause,
+    }
 
 
-def read(turns: list[dict], given: dict[str, Any] | None, texts: dict[str, str], spans: tuple[Any, ...] = ()) -> Any:
+def read(
+    turns: list[dict],
+    given: dict[str, Any] | None,
+    texts: dict[str, str],
+    spans: tuple[Any, ...] = (),
+) -> Any:
     """The cards of systems whose answers are the names of their turns."""
-    parts = {"o": SimpleNamespace(role="original", name="original"), "q": SimpleNamespace(role="qr", name="t5")}
+    parts = {
+        "o": SimpleNamespace(role="original", name="original"),
+        "q": SimpleNamespace(role="qr", name="t5"),
+    }
     inputs = SimpleNamespace(
         responses={name: {one["turn"]: one["turn"] for one in turns[:-1]} for name in ("a", "b")},
         gold={"1_1": {"p1", "p9"}},
         conversation=lambda turn: [("user", "Hi"), ("agent", "Hello")] if turn == "1_2" else [],
         workspace=SimpleNamespace(
             project=SimpleNamespace(formulations=parts),
-            texts={"original": {"1_1": "and it?", "1_2": "and you?"}, "t5": {"1_2": "and you, sir?"}},
+            texts={
+                "original": {"1_1": "and it?", "1_2": "and you?"},
+                "t5": {"1_2": "and you, sir?"},
+            },
         ),
         checked=lambda system, turn, given, texts: spans,
     )
     return turns_to_read(
-        made("answers", {"turns": turns}, criterion=""), inputs, SimpleNamespace(given={"a": given, "b": None}), texts
+        made("answers", {"turns": turns}, criterion=""),
+        inputs,
+        SimpleNamespace(given={"a": given, "b": None}),
+        texts,
     )
 
 
@@ -221,18 +369,39 @@ def test_errors_are_read_before_inventions_two_of_a_kind_for_each_system() -> No
         turn("a", "3_3", "abstained", 0, "partial"),
     ]  # fmt: skip
     cards = read(turns, None, {})
-    assert [card.title.split(",")[0] for card in cards.cards] == ["3_1", "2_0", "2_1", "2_1", "3_3", "1_3"]
-    assert cards.cards[0].title == "3_1, a: unanswerable question; made up" and cards.cards[0].marked == "3_1"
+    assert [card.title.split(",")[0] for card in cards.cards] == [
+        "3_1",
+        "2_0",
+        "2_1",
+        "2_1",
+        "3_3",
+        "1_3",
+    ]
+    assert (
+        cards.cards[0].title == "3_1, a: unanswerable question; made up"
+        and cards.cards[0].marked == "3_1"
+    )
     assert cards.cards[4].marked == "(no answer)"
     assert read([turn("a", "1_1", "correct", 1)], None, {}) is not None
-    assert read([turn("a", "1_1", "correct"), turn("a", "1_2", "abstained", 0, "unanswerable")], None, {}) is None
+    assert (
+        read(
+            [turn("a", "1_1", "correct"), turn("a", "1_2", "abstained", 0, "unanswerable")],
+            None,
+            {},
+        )
+        is None
+    )
 
 
 def test_a_card_shows_the_question_the_passages_and_the_support() -> None:
     spans = (SimpleNamespace(start=0, end=2, supported=True), SimpleNamespace(start=2, end=3, supported=False),
              SimpleNamespace(start=3, end=9, supported=None))  # fmt: skip
     texts = {"p1": "x" * 400, "p2": "y" * 401}
-    turns = [turn("a", "1_1", "wrong", cause="generator"), turn("a", "1_2", "wrong"), turn("a", "9_9", "correct")]
+    turns = [
+        turn("a", "1_1", "wrong", cause="generator"),
+        turn("a", "1_2", "wrong"),
+        turn("a", "9_9", "correct"),
+    ]
     first, second = read(turns, {"1_1": ["p1", "p2", "p3"]}, texts, spans).cards
     assert first.title == "1_1, a: answerable question; wrong; lost by generator"
     assert first.fields == (
@@ -240,4 +409,7 @@ def test_a_card_shows_the_question_the_passages_and_the_support() -> None:
         ("Passage 3", "p3"), ("Gold passages not given", "p9"),
     )  # fmt: skip
     assert first.layers == (("supported by a passage", ((0, 2),)), ("without support", ((2, 3),)))
-    assert second.fields == (("Conversation", "user: Hi\nagent: Hello"), ("Rewrite (t5)", "and you, sir?"))
+    assert second.fields == (
+        ("Conversation", "user: Hi\nagent: Hello"),
+        ("Rewrite (t5)", "and you, sir?"),
+    )

@@ -12,14 +12,26 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from robustcs.statistics.units import units_of
-from robustcs.studies.audit.analysis import HUMAN, Audit, Common, agreement, bias_rows, conflict_rows, confusion_rows
+from robustcs.studies.audit.analysis import (
+    HUMAN,
+    Audit,
+    Common,
+    agreement,
+    bias_rows,
+    conflict_rows,
+    confusion_rows,
+)
 
 
-def common_of(human: list[int], model: list[int], units: list[int], level: int = 2, highest: int = 3) -> Common:
+def common_of(
+    human: list[int], model: list[int], units: list[int], level: int = 2, highest: int = 3
+) -> Common:
     turns = [f"{unit}_1" for unit in dict.fromkeys(units)]
     places = {unit: place for place, unit in enumerate(dict.fromkeys(units))}
     codes = np.array([places[unit] for unit in units])
-    return Common(np.array(human), np.array(model), units_of(turns).take(codes), {}, (0, highest), level)
+    return Common(
+        np.array(human), np.array(model), units_of(turns).take(codes), {}, (0, highest), level
+    )
 
 
 def drawn(seed: int, pairs: int = 300, units: int = 12) -> Common:
@@ -35,9 +47,13 @@ def test_coefficients_are_those_of_scikit_learn_and_krippendorff() -> None:
     found = agreement(common, seed=0)
     assert found["agree"].value == pytest.approx((human == model).mean())
     assert found["kappa"].value == pytest.approx(cohen_kappa_score(human, model))
-    assert found["kappa_weighted"].value == pytest.approx(cohen_kappa_score(human, model, weights="quadratic"))
+    assert found["kappa_weighted"].value == pytest.approx(
+        cohen_kappa_score(human, model, weights="quadratic")
+    )
     assert found["kappa_level"].value == pytest.approx(cohen_kappa_score(human >= 2, model >= 2))
-    alpha = krippendorff.alpha(reliability_data=np.stack([human, model]), level_of_measurement="ordinal")
+    alpha = krippendorff.alpha(
+        reliability_data=np.stack([human, model]), level_of_measurement="ordinal"
+    )
     assert found["alpha"].value == pytest.approx(alpha)
     for name, one in found.items():
         assert one.low < one.value < one.high and one.units == 12, name
@@ -51,12 +67,23 @@ def test_confusion_is_that_of_scikit_learn() -> None:
 
 def test_bias_by_hand() -> None:
     common = common_of([0, 1, 2, 3, 0, 2], [2, 1, 2, 3, 1, 3], [1, 1, 2, 2, 3, 3])
-    common.slices.update({"some": np.array([True, True, False, False, False, False]), "none": np.zeros(6, dtype=bool)})  # type: ignore[attr-defined]
-    rows = {row["slice"]: row for row in Audit.bias.frame(bias_rows("j", common, 0)).to_dict("records")}
+    common.slices.update(
+        {
+            "some": np.array([True, True, False, False, False, False]),
+            "none": np.zeros(6, dtype=bool),
+        }
+    )  # type: ignore[attr-defined]
+    rows = {
+        row["slice"]: row for row in Audit.bias.frame(bias_rows("j", common, 0)).to_dict("records")
+    }
     assert list(rows) == ["all", "some"]
     whole = rows["all"]
     assert (whole["human_share"], whole["judge_share"], whole["ratio"]) == (3 / 6, 4 / 6, 4 / 3)
-    assert whole["mean_difference"] == pytest.approx(4 / 6) and whole["pairs"] == 6 and whole["units"] == 3
+    assert (
+        whole["mean_difference"] == pytest.approx(4 / 6)
+        and whole["pairs"] == 6
+        and whole["units"] == 3
+    )
     # three topics carry no interval
     assert math.isnan(whole["ci_low"]) and "no interval" in whole["note"]
     assert math.isnan(rows["some"]["ratio"])  # people call nothing relevant there
@@ -71,13 +98,22 @@ def test_conflicts_are_the_pairs_furthest_apart() -> None:
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 9)), min_size=1, max_size=60))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 9)), min_size=1, max_size=60
+    )
+)
 def test_people_and_judge_exchanged(rows: list[tuple[int, int, int]]) -> None:
     human, model, units = (list(part) for part in zip(*rows, strict=True))
-    one, other = agreement(common_of(human, model, units), 0), agreement(common_of(model, human, units), 0)
+    one, other = (
+        agreement(common_of(human, model, units), 0),
+        agreement(common_of(model, human, units), 0),
+    )
     for name in one:
         assert one[name].value == pytest.approx(other[name].value, nan_ok=True)
-    first, second = (bias_rows("j", common_of(*pair, units), 0)[0] for pair in ((human, model), (model, human)))
+    first, second = (
+        bias_rows("j", common_of(*pair, units), 0)[0] for pair in ((human, model), (model, human))
+    )
     assert first[5].value == pytest.approx(-second[5].value)
     assert first[2:4] == pytest.approx(second[3:1:-1])
 

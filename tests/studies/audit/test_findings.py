@@ -12,9 +12,25 @@ from tests.sentences import Rows, cards, made, said, spoken
 #: near has the higher κ and the larger shares; far the larger difference of shares, and a significant bias; other graded no
 #: passage that people graded.
 AGREEMENT = [
-    {"judge": "near", "pairs": 1200, "kappa": 0.62, "ci_low": 0.55, "ci_high": 0.71, "kappa_weighted": 0.1, "units": 8},
+    {
+        "judge": "near",
+        "pairs": 1200,
+        "kappa": 0.62,
+        "ci_low": 0.55,
+        "ci_high": 0.71,
+        "kappa_weighted": 0.1,
+        "units": 8,
+    },
     {"judge": "other"},
-    {"judge": "far", "pairs": 900, "kappa": 0.21, "ci_low": 0.15, "ci_high": 0.29, "kappa_weighted": 0.9, "units": 7},
+    {
+        "judge": "far",
+        "pairs": 900,
+        "kappa": 0.21,
+        "ci_low": 0.15,
+        "ci_high": 0.29,
+        "kappa_weighted": 0.9,
+        "units": 7,
+    },
 ]
 BIAS = [
     {"judge": "near", "slice": "all", "human_share": 0.70, "judge_share": 0.63, "ratio": 0.9, "ratio_low": 0.7,
@@ -49,7 +65,12 @@ REVERSALS = [
 ]  # fmt: skip
 
 
-TABLES: dict[str, Any] = {"agreement": AGREEMENT, "bias": BIAS, "conclusions": CONCLUSIONS, "reversals": REVERSALS}
+TABLES: dict[str, Any] = {
+    "agreement": AGREEMENT,
+    "bias": BIAS,
+    "conclusions": CONCLUSIONS,
+    "reversals": REVERSALS,
+}
 
 
 def told(**changed: Rows) -> list[str]:
@@ -59,10 +80,16 @@ def told(**changed: Rows) -> list[str]:
 def test_the_cards_name_the_closest_and_the_most_biased_judge() -> None:
     closest, biased, *_ = told()
     assert "0.55 to 0.71" in closest and cards(made("audit", TABLES))[0].number == "0.62"
-    assert "Judge near agrees with human judges at Cohen's κ = 0.62, the highest of 2 judges (" in closest
+    assert (
+        "Judge near agrees with human judges at Cohen's κ = 0.62, the highest of 2 judges ("
+        in closest
+    )
     assert closest.endswith("; 1,200 passages, 8 conversations); far has the lowest, 0.21.")
     assert "2.06 to 2.94" in biased and cards(made("audit", TABLES))[1].number == "2.44 ×"
-    assert "Judge far calls 2.44 × as many passages relevant as human judges (largest bias of 2; 95% CI 2.06" in biased
+    assert (
+        "Judge far calls 2.44 × as many passages relevant as human judges (largest bias of 2; 95% CI 2.06"
+        in biased
+    )
     assert biased.endswith("; by NDCG@3, 4 of 10 system pairs change order, 3 significantly.")
     assert "human judges: 25.0%, far: 61.0%" in biased
 
@@ -90,10 +117,18 @@ def test_each_judge_has_its_bias_its_agreement_and_its_pairs() -> None:
 
 
 def test_a_bias_is_named_only_where_the_interval_excludes_1() -> None:
-    ways = {(1.0, 1.2): "does not", (1.01, 1.2): "overrates", (0.8, 0.99): "underrates", (0.8, 1.0): "does not"}
+    ways = {
+        (1.0, 1.2): "does not",
+        (1.01, 1.2): "overrates",
+        (0.8, 0.99): "underrates",
+        (0.8, 1.0): "does not",
+    }
     for (low, high), way in ways.items():
         *_, only = told(
-            agreement=AGREEMENT[2:], bias=[{**BIAS[2], "ratio_low": low, "ratio_high": high}], conclusions=(), reversals=()
+            agreement=AGREEMENT[2:],
+            bias=[{**BIAS[2], "ratio_low": low, "ratio_high": high}],
+            conclusions=(),
+            reversals=(),
         )
         assert only.startswith(f"far {way} "), (low, high)
 
@@ -109,12 +144,15 @@ def test_without_relevant_passages_or_common_passages_nothing_is_divided() -> No
     closest, sentence = told(agreement=AGREEMENT[2:], bias=[nothing], conclusions=(), reversals=())
     assert closest.startswith("Judge far agrees with human judges at Cohen's κ = 0.21")
     assert (
-        "it calls 50.0% of the passages relevant, human judges none. Its mean grade differs from theirs by +0.41." in sentence
+        "it calls 50.0% of the passages relevant, human judges none. Its mean grade differs from theirs by +0.41."
+        in sentence
     )
     [other] = told(agreement=[{"judge": "other"}], bias=(), conclusions=(), reversals=())
     assert other == "other and the human judges graded different passages."
     *_, pairs = told(agreement=[{"judge": "far"}], bias=())
-    assert pairs.startswith("far and the human judges graded different passages. By NDCG@3, 4 of 10 system pairs")
+    assert pairs.startswith(
+        "far and the human judges graded different passages. By NDCG@3, 4 of 10 system pairs"
+    )
 
 
 def test_a_judge_that_reverses_all_confirms_nothing() -> None:
@@ -122,7 +160,9 @@ def test_a_judge_that_reverses_all_confirms_nothing() -> None:
     *_, far, _, _ = told(conclusions=conclusions)
     assert far.endswith("1 of 10 system pairs changes order, 1 significantly. Of 3 pairs that differ"
                         " significantly under human judgments, none does so under the judge.")  # fmt: skip
-    *_, far, _, _ = told(conclusions=[{**conclusions[0], "pairs": 1, "human_apart": 0, "reversed": 0}])
+    *_, far, _, _ = told(
+        conclusions=[{**conclusions[0], "pairs": 1, "human_apart": 0, "reversed": 0}]
+    )
     assert far.endswith("By NDCG@3, none of 1 system pair changes order.")
 
 
@@ -131,7 +171,11 @@ def test_the_demo_has_the_numbers_of_its_tables(demo: Path, tmp_path: Path) -> N
     result = robustcs.audit(demo / "robustcs.toml", metrics="ndcg_cut_3", judges={
         "lexical": demo / "judges" / "lexical.txt", "self": own})  # fmt: skip
     *_, first, second = spoken(result)
-    assert first.startswith("lexical overrates relevance: it calls 2.44 times as many passages relevant as human judges do")
+    assert first.startswith(
+        "lexical overrates relevance: it calls 2.44 times as many passages relevant as human judges do"
+    )
     assert "10 of 66 system pairs change order" in first
-    assert second.startswith("self does not significantly over- or underrate relevance: it calls 1.00 times as many")
+    assert second.startswith(
+        "self does not significantly over- or underrate relevance: it calls 1.00 times as many"
+    )
     assert "none of 66 system pairs changes order" in second

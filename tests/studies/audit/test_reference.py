@@ -31,11 +31,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def project(folder: Path, qrels: str) -> None:
-    (folder / "robustcs.toml").write_text(f'name = "judges"\n{qrels}\nmetrics = ["ndcg_cut_3"]\n{JUDGES}')
+    (folder / "robustcs.toml").write_text(
+        f'name = "judges"\n{qrels}\nmetrics = ["ndcg_cut_3"]\n{JUDGES}'
+    )
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
-def test_nothing_is_called_human(form: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_called_human(
+    form: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     project(folder, 'qrels = "umbrela_gpt-x.qrels"')
     assert run(["audit", "--format", form]) == 0
     printed = " ".join(capfd.readouterr().out.split())
@@ -43,7 +47,16 @@ def test_nothing_is_called_human(form: str, folder: Path, capfd: pytest.CaptureF
     assert "reference judge umbrela" in printed
     every = [
         f"--table={name}"
-        for name in ("agreement", "confusion", "bias", "systems", "reversals", "conclusions", "means", "conflicts")
+        for name in (
+            "agreement",
+            "confusion",
+            "bias",
+            "systems",
+            "reversals",
+            "conclusions",
+            "means",
+            "conflicts",
+        )
     ]
     assert run(["audit", "--format", form, *every]) == 0
     assert "human" not in capfd.readouterr().out.lower()
@@ -56,7 +69,10 @@ def test_names_of_columns_stay(folder: Path, capfd: pytest.CaptureFixture[str]) 
     assert {"human_share", "judge_share"} <= result["tables"]["bias"][0].keys()
     assert [row["pairs"] for row in result["tables"]["agreement"]] == [192, 192]
     assert not any("human" in note.lower() for note in result["notes"])
-    assert {row["other"] for row in result["tables"]["conflicts"]} <= {"reference judge umbrela_gpt-x", "qwen"}
+    assert {row["other"] for row in result["tables"]["conflicts"]} <= {
+        "reference judge umbrela_gpt-x",
+        "qwen",
+    }
 
 
 def test_a_report_calls_nothing_human(folder: Path) -> None:
@@ -66,14 +82,18 @@ def test_a_report_calls_nothing_human(folder: Path) -> None:
     text = re.sub(r"(?s)<(script|style).*?</\1>|<[^>]*>", " ", page)
     assert "reference judge umbrela_gpt-x" in text
     said = text.lower()
-    assert [said[max(0, one.start() - 60) : one.end() + 60] for one in re.finditer("human", said)] == []
+    assert [
+        said[max(0, one.start() - 60) : one.end() + 60] for one in re.finditer("human", said)
+    ] == []
 
 
 def test_the_key_source_decides(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "umbrela_gpt-x.qrels").rename(folder / "one.txt")
     project(folder, 'qrels = "one.txt"')
     assert run(["audit"]) == 0
-    assert "How well does the judge agree with human judges?" in capfd.readouterr().out  # the source is unknown
+    assert (
+        "How well does the judge agree with human judges?" in capfd.readouterr().out
+    )  # the source is unknown
     for source, name in (("model", "one"), ("people", ""), ("mixed", "")):
         project(folder, f'[qrels]\nfile = "one.txt"\nsource = "{source}"\n')
         # metrics stand in [qrels] then; read the project without them
@@ -98,7 +118,9 @@ def test_people_may_have_a_file_with_the_name_of_a_model(folder: Path) -> None:
 
 
 def test_an_unknown_source(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (folder / "robustcs.toml").write_text('[qrels]\nfile = "umbrela_gpt-x.qrels"\nsource = "robot"\n')
+    (folder / "robustcs.toml").write_text(
+        '[qrels]\nfile = "umbrela_gpt-x.qrels"\nsource = "robot"\n'
+    )
     assert run(["check"]) == 3
     found = capfd.readouterr().err
     assert "source is 'robot'; write who made the judgments: people, model or mixed" in found

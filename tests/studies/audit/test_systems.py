@@ -25,7 +25,9 @@ def scored(seed: int, quality: tuple[float, ...], units: int = 14) -> Scored:
 def test_every_pair_by_its_definition() -> None:
     human, model = scored(0, (0.1, 0.5, 0.52, 0.9)), scored(1, (0.1, 0.6, 0.58, 0.3))
     rows, summary = reversal_rows("j", "ndcg", NAMES, human, model, seed=0)
-    found = {(row["first"], row["second"]): row for row in Audit.reversals.frame(rows).to_dict("records")}
+    found = {
+        (row["first"], row["second"]): row for row in Audit.reversals.frame(rows).to_dict("records")
+    }
     told = []
     for side in (human, model):
         pairs = np.array([side.sums[i] - side.sums[j] for i, j in combinations(range(4), 2)])
@@ -46,7 +48,9 @@ def test_every_pair_by_its_definition() -> None:
             assert (row["human_difference"], row["judge_difference"]) == pytest.approx((own, other))
             assert (row["human_p"] <= 0.05) == (not row["human_low"] <= 0 <= row["human_high"])
     # d falls from the top to below b and c
-    assert {("b", "d"), ("c", "d")} <= {pair for pair, row in found.items() if row["change"] == "reversed"}
+    assert {("b", "d"), ("c", "d")} <= {
+        pair for pair, row in found.items() if row["change"] == "reversed"
+    }
     assert dict(zip([field.name for field in Audit.conclusions.fields], summary, strict=True)) == {
         "judge": "j", "metric": "ndcg", "pairs": 6, "human_apart": int(told[0].sum()), "judge_apart": int(told[1].sum()),
         **counts, "note": "",
@@ -56,7 +60,11 @@ def test_every_pair_by_its_definition() -> None:
 def test_a_judge_that_says_the_same_changes_nothing() -> None:
     human = scored(0, (0.1, 0.5, 0.52, 0.9))
     assert reversal_rows("j", "ndcg", NAMES, human, human, seed=0)[0] == []
-    assert [row[3] for row in system_rows("j", "ndcg", human, human, True, 0)] == [1.0, 1.0, pytest.approx(1.0)]
+    assert [row[3] for row in system_rows("j", "ndcg", human, human, True, 0)] == [
+        1.0,
+        1.0,
+        pytest.approx(1.0),
+    ]
 
 
 def test_different_topics_are_resampled_apart_and_said() -> None:
@@ -65,7 +73,13 @@ def test_different_topics_are_resampled_apart_and_said() -> None:
     assert rows[0][3] == pytest.approx(kendalltau(human.means, model.means).statistic)
     assert rows[0][6:8] == (14, 9)
     assert all("different topics" in row[-1] for row in rows)
-    assert mean_rows("j", "ndcg", NAMES, human, model)[0] == ("j", "ndcg", "a", human.means[0], model.means[0])
+    assert mean_rows("j", "ndcg", NAMES, human, model)[0] == (
+        "j",
+        "ndcg",
+        "a",
+        human.means[0],
+        model.means[0],
+    )
 
 
 def test_few_units_say_that_no_pair_can_differ_significantly() -> None:

@@ -26,7 +26,11 @@ NAMES = ("ndcg_cut_3", "recall_1000", "map")
 
 
 def compare(
-    runs: list[Ranking], old: Pairs, new: Pairs, names: tuple[str, ...] = NAMES, counted: list[bool] | None = None
+    runs: list[Ranking],
+    old: Pairs,
+    new: Pairs,
+    names: tuple[str, ...] = NAMES,
+    counted: list[bool] | None = None,
 ) -> SimpleNamespace:
     before, more = as_qrels(old, "old"), as_qrels(new, "new")
     merge = merge_qrels(before, [more], "replace")
@@ -36,7 +40,18 @@ def compare(
     measures = [parse_measure(name) for name in names]
     units = units_of([turn for turn, known in zip(pool.turns, every, strict=True) if known])
     sources = [("old", "qrels", pool.grades(before)), ("new", "new judgments", pool.grades(more))]
-    found = augment(pool, sources, pool.grades(merge.qrels), merge, measures, POLICY, every, units, seed=0, depth=3)
+    found = augment(
+        pool,
+        sources,
+        pool.grades(merge.qrels),
+        merge,
+        measures,
+        POLICY,
+        every,
+        units,
+        seed=0,
+        depth=3,
+    )
     return SimpleNamespace(**found)
 
 
@@ -44,16 +59,29 @@ def compare(
 def real(shared_data: Path) -> tuple[list[Ranking], Pairs, Pairs]:
     """The runs of CAsT 2020, and its judgments with those withheld that only the raw run finds in its top 3."""
     folder = shared_data / "cast2020"
-    rankings = [rank_run(read_run(path, path.name), POLICY) for path in sorted((folder / "runs").glob("*.gz"))]
+    rankings = [
+        rank_run(read_run(path, path.name), POLICY)
+        for path in sorted((folder / "runs").glob("*.gz"))
+    ]
     tops = []
     for ranking in rankings:
         documents = ranking.ids.take(ranking.document_codes).texts()
-        bounds = zip(ranking.turns, ranking.starts.tolist(), ranking.starts[1:].tolist(), strict=False)
-        tops.append({(turn, documents[row]) for turn, start, end in bounds for row in range(start, min(end, start + 3))})
+        bounds = zip(
+            ranking.turns, ranking.starts.tolist(), ranking.starts[1:].tolist(), strict=False
+        )
+        tops.append(
+            {
+                (turn, documents[row])
+                for turn, start, end in bounds
+                for row in range(start, min(end, start + 3))
+            }
+        )
     judged = as_pairs(read_qrels(folder / "qrels.txt.gz"))
     raw = next(i for i, ranking in enumerate(rankings) if "raw" in ranking.name)
     others = set().union(*(top for i, top in enumerate(tops) if i != raw))
-    new = {pair: judged.pop(pair) for pair in [pair for pair in judged if pair in tops[raw] - others]}
+    new = {
+        pair: judged.pop(pair) for pair in [pair for pair in judged if pair in tops[raw] - others]
+    }
     assert len(new) > 100
     return rankings, judged, new
 
@@ -66,7 +94,9 @@ def trec_eval_mean(ranking: Ranking, judged: Pairs, turns: list[str], name: str)
     documents = ranking.ids.take(ranking.document_codes).texts()
     run = {
         turn: {documents[row]: -float(row) for row in range(start, end)}
-        for turn, start, end in zip(ranking.turns, ranking.starts.tolist(), ranking.starts[1:].tolist(), strict=False)
+        for turn, start, end in zip(
+            ranking.turns, ranking.starts.tolist(), ranking.starts[1:].tolist(), strict=False
+        )
     }
     scores = pytrec_eval.RelevanceEvaluator(nested, {name}, relevance_level=2).evaluate(run)
     return sum(scores.get(turn, {name: 0.0})[name] for turn in turns) / len(turns)
@@ -78,9 +108,15 @@ def test_withheld_real_judgments_come_back(real: tuple[list[Ranking], Pairs, Pai
     turns = list(dict.fromkeys(turn for turn, _ in old))
     for number, ranking in enumerate(rankings):
         for name in NAMES:
-            row = change.measures[(change.measures["system"] == ranking.name) & (change.measures["metric"] == name)].iloc[0]
-            assert row["before"] == pytest.approx(trec_eval_mean(ranking, old, turns, name), abs=1e-9), number
-            assert row["after"] == pytest.approx(trec_eval_mean(ranking, {**old, **new}, turns, name), abs=1e-9)
+            row = change.measures[
+                (change.measures["system"] == ranking.name) & (change.measures["metric"] == name)
+            ].iloc[0]
+            assert row["before"] == pytest.approx(
+                trec_eval_mean(ranking, old, turns, name), abs=1e-9
+            ), number
+            assert row["after"] == pytest.approx(
+                trec_eval_mean(ranking, {**old, **new}, turns, name), abs=1e-9
+            )
             if not math.isnan(row["ci_low"]):
                 assert row["ci_low"] <= row["difference"] <= row["ci_high"]
             few = "no interval: only" in row["note"] or "none of" in row["note"]
@@ -92,7 +128,14 @@ def test_withheld_real_judgments_come_back(real: tuple[list[Ranking], Pairs, Pai
     # on these topics, and a lower limit: no interval of two sides covers
     assert (change.ranking["ci_low"] <= change.ranking["value"]).all()
     assert change.files.to_dict("records") == [
-        {"file": "new", "judgments": len(new), "added": len(new), "added_turns": 0, "repeated": 0, "conflicts": 0}
+        {
+            "file": "new",
+            "judgments": len(new),
+            "added": len(new),
+            "added_turns": 0,
+            "repeated": 0,
+            "conflicts": 0,
+        }
     ]
 
 
@@ -129,7 +172,9 @@ def test_small_case_by_hand() -> None:
     old = {("1_1", "a"): 2, ("1_1", "b"): 0, ("1_2", "x"): 2}
     new = {("1_1", "u"): 4, ("1_1", "b"): 2, ("1_2", "y"): 0, ("9_1", "a"): 4}
     change = compare(runs, old, new, ("P_2",))
-    assert change.measures[["system", "before", "after", "rank_before", "rank_after"]].to_dict("records") == [
+    assert change.measures[["system", "before", "after", "rank_before", "rank_after"]].to_dict(
+        "records"
+    ) == [
         {"system": "one", "before": 0.5, "after": 0.75, "rank_before": 1, "rank_after": 1},
         {"system": "two", "before": 0.0, "after": 0.5, "rank_before": 2, "rank_after": 2},
     ]
@@ -139,7 +184,15 @@ def test_small_case_by_hand() -> None:
         {"system": "one", "turn": "1_1", "metric": "P_2", "before": 0.5, "after": 1.0, "difference": 0.5, "new_grades": "2:4"},
     ]  # fmt: skip
     assert change.conflicts.to_dict("records") == [
-        {"turn": "1_1", "document": "b", "old": 0, "new": 2, "kept": 2, "old_file": "old", "new_file": "new"}
+        {
+            "turn": "1_1",
+            "document": "b",
+            "old": 0,
+            "new": 2,
+            "kept": 2,
+            "old_file": "old",
+            "new_file": "new",
+        }
     ]
     assert change.files.loc[0, "added_turns"] == 1
     assert change.ranking["value"].tolist() == pytest.approx([1.0] * 3)
@@ -151,7 +204,9 @@ def test_small_case_by_hand() -> None:
 
 def test_only_counted_turns() -> None:
     runs = [as_ranking("one", {"1_1": ["a"], "1_2": ["u"]})]
-    change = compare(runs, {("1_1", "a"): 2, ("1_2", "x"): 2}, {("1_2", "u"): 2}, ("P_1",), [True, False])
+    change = compare(
+        runs, {("1_1", "a"): 2, ("1_2", "x"): 2}, {("1_2", "u"): 2}, ("P_1",), [True, False]
+    )
     assert change.measures[["before", "after", "p"]].to_numpy().tolist() == [[1.0, 1.0, 1.0]]
     assert change.turns.empty
     assert change.ranking.empty  # one run has no order

@@ -29,7 +29,9 @@ def project(demo: Path) -> tuple[str, ...]:
     return ("--config", str(demo / "robustcs.toml"))
 
 
-def tables(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, list[dict[str, Any]]]:
+def tables(
+    capsys: pytest.CaptureFixture[str], *arguments: object
+) -> dict[str, list[dict[str, Any]]]:
     return json.loads(call(capsys, *arguments, "--format", "json"))["tables"]
 
 
@@ -44,12 +46,18 @@ def test_contract(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) 
         "sources": 36, "tipping": 24,
     }  # fmt: skip
     assert [(row["old"], row["new"], row["kept"]) for row in found["conflicts"]] == [(1, 2, 1)] * 3
-    assert all(row["after"] < row["before"] for row in found["measures"])  # as the demo's README says
+    assert all(
+        row["after"] < row["before"] for row in found["measures"]
+    )  # as the demo's README says
 
 
 @pytest.mark.parametrize(("rule", "kept"), [("keep", 1), ("replace", 2), ("max", 2)])
 def test_written_judgments_are_those_that_were_scored(
-    capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path, rule: str, kept: int
+    capsys: pytest.CaptureFixture[str],
+    project: tuple[str, ...],
+    tmp_path: Path,
+    rule: str,
+    kept: int,
 ) -> None:
     path = tmp_path / "merged.txt"
     project = (*project, "--metric", "ndcg_cut_3")
@@ -59,9 +67,20 @@ def test_written_judgments_are_those_that_were_scored(
     assert f"3_1 0 bicycles_28 {kept}" in lines
     again = tables(capsys, *project, "--qrels", path, "--leave-one-out", "--new-judgments", path)
     after = [row["after"] for row in found["measures"]]
-    assert [row["before"] for row in again["measures"]] == [row["after"] for row in again["measures"]] == after
+    assert (
+        [row["before"] for row in again["measures"]]
+        == [row["after"] for row in again["measures"]]
+        == after
+    )
     assert again["files"] == [
-        {"file": str(path), "judgments": 1413, "added": 0, "added_turns": 0, "repeated": 1413, "conflicts": 0}
+        {
+            "file": str(path),
+            "judgments": 1413,
+            "added": 0,
+            "added_turns": 0,
+            "repeated": 1413,
+            "conflicts": 0,
+        }
     ]
     assert again["conflicts"] == []
 
@@ -92,23 +111,41 @@ def test_two_new_files_contradict_each_other(
     out = call(capsys, *project, "--new-judgments", one, "--new-judgments", two, "--format", "json")
     result = json.loads(out)
     assert result["tables"]["conflicts"] == [
-        {"turn": "1_1", "document": "u1", "old": 3, "new": 0, "kept": 3, "old_file": str(one), "new_file": str(two)}
+        {
+            "turn": "1_1",
+            "document": "u1",
+            "old": 3,
+            "new": 0,
+            "kept": 3,
+            "old_file": str(one),
+            "new_file": str(two),
+        }
     ]
     assert result["notes"][0] == (
         "the new judgments include 1 turn without earlier judgments; these are added to the merged qrels but not to the scores,"
         " which cover the same turns before and after"
     )
-    assert [entry["role"] for entry in result["inputs"][:3]] == ["qrels", "new judgments", "new judgments"]
+    assert [entry["role"] for entry in result["inputs"][:3]] == [
+        "qrels",
+        "new judgments",
+        "new judgments",
+    ]
 
 
-def test_missing_turns_dropped(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
-    result = json.loads(call(capsys, *project, "--missing", "drop", "--metric", "P_1", "--format", "json"))
+def test_missing_turns_dropped(
+    capsys: pytest.CaptureFixture[str], project: tuple[str, ...]
+) -> None:
+    result = json.loads(
+        call(capsys, *project, "--missing", "drop", "--metric", "P_1", "--format", "json")
+    )
     assert result["policy"]["turns"] == 69
     assert "raw_2 misses 1 turn: 4_4" in result["notes"]
 
 
 @pytest.mark.parametrize("options", [(), ("--what-if", 5), ("--leave-one-out",)])
-def test_fits_80_columns(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], options: tuple[object, ...]) -> None:
+def test_fits_80_columns(
+    capsys: pytest.CaptureFixture[str], project: tuple[str, ...], options: tuple[object, ...]
+) -> None:
     out = call(capsys, *project, *options)
     assert max(map(len, out.splitlines())) <= 80
     assert out.splitlines()[-1].endswith("relevant ≥ 2 (binary measures)")
@@ -118,7 +155,10 @@ def test_fits_80_columns(capsys: pytest.CaptureFixture[str], project: tuple[str,
 
 def test_what_if_is_seeded(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
     three = ("--config", demo / "plain.toml")
-    draw = [tables(capsys, *three, "--what-if", 20, "--metric", "P_10", "--seed", seed)["what_if"] for seed in (1, 1, 2)]
+    draw = [
+        tables(capsys, *three, "--what-if", 20, "--metric", "P_10", "--seed", seed)["what_if"]
+        for seed in (1, 1, 2)
+    ]
     assert draw[0] == draw[1] != draw[2] and all(row["low"] < row["high"] for row in draw[0])
 
 
@@ -128,24 +168,47 @@ def test_warnings_of_the_hole_model_are_printed(
     failed = HoleCheck(0.0, 1.0, 0.5, 10, "Do not rely on the predicted grades: …")
     monkeypatch.setattr(hole_expectation, "check_hole_model", lambda *_: failed)
     out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_10").split())
-    assert f"Note: {failed.warning} Note: 1358 of 1358 unjudged passages are deeper than nearly all judged ones" in out
+    assert (
+        f"Note: {failed.warning} Note: 1358 of 1358 unjudged passages are deeper than nearly all judged ones"
+        in out
+    )
     assert "95% intervals covered 50.0% of the true means and differences." in out
 
 
-def test_what_if_without_holes(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
-    out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_3", "--pool-depth", 3).split())
+def test_what_if_without_holes(
+    capsys: pytest.CaptureFixture[str], project: tuple[str, ...]
+) -> None:
+    out = " ".join(
+        call(capsys, *project, "--what-if", 40, "--metric", "P_3", "--pool-depth", 3).split()
+    )
     assert "Unjudged passages in the top 3 of at least one run: 0. Deeper passages" in out
 
 
-def test_files_of_every_kind(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path) -> None:
-    names = [tmp_path / f"out.{suffix}" for suffix in ("svg", "png", "tex", "md", "csv", "json", "txt")]
-    call(capsys, *project, *(part for name in names for part in ("--output", name)), "--metric", "map")
+def test_files_of_every_kind(
+    capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path
+) -> None:
+    names = [
+        tmp_path / f"out.{suffix}" for suffix in ("svg", "png", "tex", "md", "csv", "json", "txt")
+    ]
+    call(
+        capsys,
+        *project,
+        *(part for name in names for part in ("--output", name)),
+        "--metric",
+        "map",
+    )
     assert all(name.stat().st_size > 500 for name in names)
     assert "before" in (tmp_path / "out.svg").read_text(encoding="utf-8")
-    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("system,metric,before,after,difference")
+    assert (
+        (tmp_path / "out.csv")
+        .read_text(encoding="utf-8")
+        .startswith("system,metric,before,after,difference")
+    )
 
 
-def test_merging_needs_no_runs(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
+def test_merging_needs_no_runs(
+    capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path
+) -> None:
     files = ("--qrels", demo / "qrels.txt", "--new-judgments", demo / "new_judgments.txt")
     found = tables(capsys, *files, "--write-qrels", tmp_path / "merged.txt")
     assert found["measures"] == [] and len(found["conflicts"]) == 3

@@ -35,20 +35,35 @@ def project(demo: Path) -> tuple[object, ...]:
     return "--config", demo / "judges" / "six_conversations.toml", "--metric", "ndcg_cut_3"
 
 
-def test_contract_and_wording(capfd: pytest.CaptureFixture[str], project: tuple[object, ...]) -> None:
+def test_contract_and_wording(
+    capfd: pytest.CaptureFixture[str], project: tuple[object, ...]
+) -> None:
     found = answer(capfd, *project)
     tables = found["tables"]
     assert list(tables) == ["estimates", "estimate_pairs", "sample"]
     contract = {"system", "metric", "judge", "human_only", "human_ci_low", "human_ci_high", "judge_only", "corrected", "ci_low",
                 "ci_high", "weight", "judged_units", "worth"}  # fmt: skip
     assert contract < tables["estimates"][0].keys()
-    assert {"first", "second", "metric", "corrected", "ci_low", "ci_high", "p", "p_corrected"} < tables["estimate_pairs"][
-        0
-    ].keys()
-    assert (found["policy"]["unit"], found["policy"]["units"], found["policy"]["turns"]) == ("conversation", 10, 70)
+    assert {
+        "first",
+        "second",
+        "metric",
+        "corrected",
+        "ci_low",
+        "ci_high",
+        "p",
+        "p_corrected",
+    } < tables["estimate_pairs"][0].keys()
+    assert (found["policy"]["unit"], found["policy"]["units"], found["policy"]["turns"]) == (
+        "conversation",
+        10,
+        70,
+    )
     for row in tables["estimates"]:
         assert (row["judged_units"], row["units"]) == (6, 10)
-        assert row["ci_low"] < row["corrected"] < row["ci_high"] and row["judge_only"] > row["ci_high"]
+        assert (
+            row["ci_low"] < row["corrected"] < row["ci_high"] and row["judge_only"] > row["ci_high"]
+        )
         assert row["others_low"] < row["ci_low"] and "6 conversations" in row["note"]
     assert len(tables["estimate_pairs"]) == 3
     assert run(["augment", *map(str, project)]) == 0
@@ -77,15 +92,26 @@ def test_numbers_are_those_of_scores_by_turn(
     runs = {name: demo / "runs" / f"stem_{name}.trec" for name in ("original", "qr", "human")}
     sides = []
     for qrels in ("six_conversations.txt", "lexical.txt"):
-        turns = robustcs.evaluate(None, qrels=demo / "judges" / qrels, runs=runs, metrics="ndcg_cut_3").turns
+        turns = robustcs.evaluate(
+            None, qrels=demo / "judges" / qrels, runs=runs, metrics="ndcg_cut_3"
+        ).turns
         sides.append(turns.pivot(index="turn", columns="system", values="value")[list(runs)])
     people, model = sides[0].reindex(sides[1].index), sides[1]
     units = units_of(list(model.index))
-    judged = np.array([not people[people.index.str.startswith(f"{label}_")].isna().any(axis=None) for label in units.labels])
-    expected = corrected(judged_sums(people.fillna(0).to_numpy().T, model.to_numpy().T, units, judged))
+    judged = np.array(
+        [
+            not people[people.index.str.startswith(f"{label}_")].isna().any(axis=None)
+            for label in units.labels
+        ]
+    )
+    expected = corrected(
+        judged_sums(people.fillna(0).to_numpy().T, model.to_numpy().T, units, judged)
+    )
     found = answer(capfd, *project)["tables"]["estimates"]
     assert [row["corrected"] for row in found] == pytest.approx(expected.value.tolist())
-    assert [row["ci_high"] - row["ci_low"] for row in found] == pytest.approx((2 * expected.half_width()).tolist())
+    assert [row["ci_high"] - row["ci_low"] for row in found] == pytest.approx(
+        (2 * expected.half_width()).tolist()
+    )
     assert [row["worth"] for row in found] == pytest.approx(expected.worth.tolist())
     assert found[0]["weight"] == pytest.approx(expected.weight)
 
@@ -95,7 +121,10 @@ def test_below_five_conversations_it_is_refused(
 ) -> None:
     lines = (demo / "judges" / "six_conversations.txt").read_text("utf-8").splitlines(keepends=True)
     few = tmp_path / "few.txt"
-    few.write_text("".join(line for line in lines if line.split("_")[0] in ("1", "3", "6", "7")), encoding="utf-8")
+    few.write_text(
+        "".join(line for line in lines if line.split("_")[0] in ("1", "3", "6", "7")),
+        encoding="utf-8",
+    )
     said = fail(capfd, 2, *project, "--qrels", few)
     assert (
         said
@@ -103,7 +132,9 @@ def test_below_five_conversations_it_is_refused(
     )
     # beside what else is asked it is a note
     notes = answer(capfd, *project, "--qrels", few, "--leave-one-out")["notes"]
-    assert any(note.startswith("no estimates with judges: only 4 of 10 conversations") for note in notes)
+    assert any(
+        note.startswith("no estimates with judges: only 4 of 10 conversations") for note in notes
+    )
 
 
 def test_sampled_pairs_are_refused(
@@ -116,9 +147,14 @@ def test_sampled_pairs_are_refused(
         said = fail(capfd, 2, *project, "--qrels", some)
         assert ("judge all passages of some conversations" in said) == refused
     most = tmp_path / "most.txt"
-    most.write_text("".join(line for place, line in enumerate(lines) if place % 4), encoding="utf-8")
+    most.write_text(
+        "".join(line for place, line in enumerate(lines) if place % 4), encoding="utf-8"
+    )
     notes = answer(capfd, *project, "--qrels", most)["notes"]
-    assert any(note.startswith("human judgments cover ") and "judged by lexical; the others count" in note for note in notes)
+    assert any(
+        note.startswith("human judgments cover ") and "judged by lexical; the others count" in note
+        for note in notes
+    )
 
 
 def test_a_chosen_sample_is_told(
@@ -126,15 +162,23 @@ def test_a_chosen_sample_is_told(
 ) -> None:
     """People judged only the conversations that the judge likes best."""
     runs = {name: demo / "runs" / f"stem_{name}.trec" for name in ("original", "qr", "human")}
-    model = robustcs.evaluate(None, qrels=demo / "judges" / "lexical.txt", runs=runs, metrics="ndcg_cut_3").turns
-    means = model.groupby(model["turn"].str.split("_").str[0])["value"].mean().sort_values(ascending=False)
+    model = robustcs.evaluate(
+        None, qrels=demo / "judges" / "lexical.txt", runs=runs, metrics="ndcg_cut_3"
+    ).turns
+    means = (
+        model.groupby(model["turn"].str.split("_").str[0])["value"]
+        .mean()
+        .sort_values(ascending=False)
+    )
     grades = (demo / "qrels.txt").read_text("utf-8").splitlines(keepends=True)
     new = (demo / "new_judgments.txt").read_text("utf-8").splitlines(keepends=True)
     chosen = tmp_path / "chosen.txt"
     best = set(means.index[:5])
     known = {tuple(line.split()[:3]) for line in grades}
     rows = [*grades, *(line for line in new if tuple(line.split()[:3]) not in known)]
-    chosen.write_text("".join(line for line in rows if line.split("_")[0] in best), encoding="utf-8")
+    chosen.write_text(
+        "".join(line for line in rows if line.split("_")[0] in best), encoding="utf-8"
+    )
     found = answer(capfd, *project, "--qrels", chosen)
     assert found["tables"]["sample"][0]["p"] <= 0.05
     assert any("are probably not a random sample" in note for note in found["notes"])
@@ -143,7 +187,10 @@ def test_a_chosen_sample_is_told(
 def test_planning(capfd: pytest.CaptureFixture[str], project: tuple[object, ...]) -> None:
     tables = answer(capfd, *project, "--unit", "turn", "--within", "0.03")["tables"]
     for row in tables["plan"]:
-        assert row["judged_units"] == 42 and 42 < row["with_judge"] <= row["people_alone"] <= row["units"] == 70
+        assert (
+            row["judged_units"] == 42
+            and 42 < row["with_judge"] <= row["people_alone"] <= row["units"] == 70
+        )
     wide = answer(capfd, *project, "--unit", "turn", "--within", "0.2")["tables"]["plan"]
     assert all(row["with_judge"] < 42 for row in wide)
     assert "use a width above 0" in fail(capfd, 2, *project, "--within", "-1")
@@ -155,11 +202,20 @@ def test_planning_before_people_judged_much_or_anything(
     six = answer(capfd, *project, "--within", "0.05")
     assert len(six["tables"]["estimates"]) == 3
     for row in six["tables"]["plan"]:
-        assert (row["with_judge"], row["judged_units"], row["units"]) == (None, 6, 10) and 2 <= row["people_alone"] <= 10
+        assert (row["with_judge"], row["judged_units"], row["units"]) == (None, 6, 10) and 2 <= row[
+            "people_alone"
+        ] <= 10
     [said] = [note for note in six["notes"] if "drawn at random" in note]
     left = {"2", "4", "5", "9"}
-    assert "with seed 0 the next are" in said and set(said.rpartition(" are ")[2].split(", ")) < left
-    runs = ["--run", f"h={demo / 'runs' / 'stem_human.trec'}", "--run", f"q={demo / 'runs' / 'stem_qr.trec'}"]
+    assert (
+        "with seed 0 the next are" in said and set(said.rpartition(" are ")[2].split(", ")) < left
+    )
+    runs = [
+        "--run",
+        f"h={demo / 'runs' / 'stem_human.trec'}",
+        "--run",
+        f"q={demo / 'runs' / 'stem_qr.trec'}",
+    ]
     judge = ["--judge", f"lexical={demo / 'judges' / 'lexical.txt'}"]
     nothing = answer(capfd, *runs, *judge, "--within", "0.05", "--metric", "ndcg_cut_3")
     assert nothing["tables"]["estimates"] == nothing["tables"]["sample"] == []
@@ -179,9 +235,19 @@ def test_where_people_judged_all_there_is_nothing_to_estimate(
         "robustcs: every conversation judged by lexical has human judgments; compare the two with robustcs audit"
     )
     # the demo's own project has judges that go no further: nothing changes there
-    assert "estimates" not in answer(capfd, "--config", demo / "robustcs.toml", "--metric", "ndcg_cut_3")["tables"]
+    assert (
+        "estimates"
+        not in answer(capfd, "--config", demo / "robustcs.toml", "--metric", "ndcg_cut_3")["tables"]
+    )
     assert "--within requires judges; add --judge NAME=FILE" in fail(
-        capfd, 2, "--qrels", demo / "qrels.txt", "--run", f"h={demo / 'runs' / 'stem_human.trec'}", "--within", "0.1"
+        capfd,
+        2,
+        "--qrels",
+        demo / "qrels.txt",
+        "--run",
+        f"h={demo / 'runs' / 'stem_human.trec'}",
+        "--within",
+        "0.1",
     )
 
 
@@ -190,7 +256,9 @@ def test_turns_that_people_passed_over_count_for_neither_side(
 ) -> None:
     lines = (demo / "judges" / "six_conversations.txt").read_text("utf-8").splitlines(keepends=True)
     some = tmp_path / "some.txt"
-    some.write_text("".join(line for line in lines if not line.startswith(("1_7 ", "3_6 "))), encoding="utf-8")
+    some.write_text(
+        "".join(line for line in lines if not line.startswith(("1_7 ", "3_6 "))), encoding="utf-8"
+    )
     found = answer(capfd, *project, "--qrels", some)
     assert found["policy"]["turns"] == 68
     assert "2 turns without human judgments in judged conversations are excluded" in found["notes"]

@@ -28,7 +28,10 @@ def test_it_counts_the_tests() -> None:
     assert table["metric"].tolist() == ["ndcg_cut_3", "map"] and table["pairs"].tolist() == [6, 6]
     for column in range(2):
         for name, values in (("before", before), ("after", after)):
-            sums = [UNITS.sums(values[a, column] - values[b, column]) for a, b in combinations(range(4), 2)]
+            sums = [
+                UNITS.sums(values[a, column] - values[b, column])
+                for a, b in combinations(range(4), 2)
+            ]
             adjusted = int((max_t(np.array(sums), 3) <= 0.05).sum())
             assert table[f"adjusted_{name}"][column] == adjusted
             assert table[f"adjusted_share_{name}"][column] == pytest.approx(adjusted / 6)

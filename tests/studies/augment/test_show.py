@@ -54,9 +54,14 @@ def test_cells(result: Augmentation) -> None:
     tables = {block.slug: block for block in show(result) if isinstance(block, Table)}
     before, after = tables["measures-P_2"].rows
     assert before[:4] == ("one", "0.5000", "0.7500", "+0.2500") and before[-1] == "1"
-    assert after[:4] == ("a_rather_long_name_of_a_run", "0.2500", "0.7500", "+0.5000") and after[-1] == "2 → 1"
+    assert (
+        after[:4] == ("a_rather_long_name_of_a_run", "0.2500", "0.7500", "+0.5000")
+        and after[-1] == "2 → 1"
+    )
     assert tables["conflicts"].rows == (("1_1", "b", "0", "2", "2"),)
-    assert tables["turns-P_2"].rows == (("1_1", "a_rather_long_name_of_a_run", "0.0000", "1.0000", "1:4 2:0→2"),)
+    assert tables["turns-P_2"].rows == (
+        ("1_1", "a_rather_long_name_of_a_run", "0.0000", "1.0000", "1:4 2:0→2"),
+    )
     kendall = tables["ranking"].rows[0]
     assert kendall[:3] == ("P@2", "Kendall's τ", "–")  # both runs are tied after
 
@@ -70,7 +75,12 @@ def test_terminal_and_latex(result: Augmentation) -> None:
 
 
 def test_parts_that_were_not_asked_for_are_absent(result: Augmentation) -> None:
-    alone = Augmentation(result.evaluated, 3, result.merged, content={"leave_one_out": result.tables["leave_one_out"]})
+    alone = Augmentation(
+        result.evaluated,
+        3,
+        result.merged,
+        content={"leave_one_out": result.tables["leave_one_out"]},
+    )
     assert list(alone.tables) == [spec.name for spec in alone.declared] == ["leave_one_out"]
     blocks = show(alone)
     assert [block.slug for block in blocks if isinstance(block, Table)] == ["leave_one_out-P_2"]
@@ -86,8 +96,12 @@ def test_figure_draws_every_run(result: Augmentation) -> None:
 
 @pytest.mark.parametrize("panels", [1, 2, 3, 5])
 def test_panels_do_not_overlap(panels: int) -> None:
-    rows = pd.DataFrame({"system": [f"run {i} $x_y$" for i in range(12)], "before": 0.4, "after": 0.5})
-    figure = matplotlib_figure(draw_change(pd.concat([rows.assign(metric=f"ndcg_cut_{k}") for k in range(1, panels + 1)])))
+    rows = pd.DataFrame(
+        {"system": [f"run {i} $x_y$" for i in range(12)], "before": 0.4, "after": 0.5}
+    )
+    figure = matplotlib_figure(
+        draw_change(pd.concat([rows.assign(metric=f"ndcg_cut_{k}") for k in range(1, panels + 1)]))
+    )
     figure.draw_without_rendering()
     boxes = [axes.get_tightbbox() for axes in figure.axes[:-1]]
     assert len(boxes) == panels
@@ -102,7 +116,10 @@ def test_no_flips_are_said_in_words(result: Augmentation) -> None:
     still = replace(result.drawn, pairs=result.drawn.pairs.assign(flips=0.0))
     found = {name: result.tables[name] for name in ("what_if", "flips", "tipping")}
     table = show(replace(result, content=found, drawn=still))[-1]
-    assert isinstance(table, Table) and "0 of 1 pair of runs change places in at least one draw" in table.note
+    assert (
+        isinstance(table, Table)
+        and "0 of 1 pair of runs change places in at least one draw" in table.note
+    )
 
 
 @pytest.mark.parametrize("table", ["ranking", "flips", "leave_one_out"])
@@ -113,6 +130,13 @@ def test_every_column_of_every_part_is_declared(result: Augmentation, table: str
 
 def test_nothing_changes_has_no_turns() -> None:
     change = compare(RUNS, OLD, OLD, ("P_2",))
-    blocks = show(Augmentation(Evaluated(EvaluationPolicy(), "runs", 2, 0), 10, as_qrels(OLD), content=vars(change)))
-    assert not any(isinstance(block, Table) and block.slug.startswith(("turns", "conflicts")) for block in blocks)
+    blocks = show(
+        Augmentation(
+            Evaluated(EvaluationPolicy(), "runs", 2, 0), 10, as_qrels(OLD), content=vars(change)
+        )
+    )
+    assert not any(
+        isinstance(block, Table) and block.slug.startswith(("turns", "conflicts"))
+        for block in blocks
+    )
     assert isinstance(change.turns, pd.DataFrame) and change.turns.empty

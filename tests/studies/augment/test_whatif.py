@@ -43,7 +43,9 @@ def sample() -> Sample:
         for turn in turns for document in documents if rng.random() < 0.5
     }  # fmt: skip
     qrels = as_qrels(judged)
-    pool = pool_of([as_ranking(str(number), run) for number, run in enumerate([*runs, runs[0]])], qrels)
+    pool = pool_of(
+        [as_ranking(str(number), run) for number, run in enumerate([*runs, runs[0]])], qrels
+    )
     return pool, pool.grades(qrels)
 
 
@@ -51,8 +53,20 @@ def every(pool: RunPool) -> np.ndarray:
     return np.ones(len(pool.turns), dtype=bool)
 
 
-def draw(pool: RunPool, grades: Grades, depth: int, draws: int, seed: int = 0, **options: Any) -> WhatIf:
-    return what_if(pool, grades, depth, draws, options.pop("measures", MEASURES), POLICY, every(pool), seed, **options)
+def draw(
+    pool: RunPool, grades: Grades, depth: int, draws: int, seed: int = 0, **options: Any
+) -> WhatIf:
+    return what_if(
+        pool,
+        grades,
+        depth,
+        draws,
+        options.pop("measures", MEASURES),
+        POLICY,
+        every(pool),
+        seed,
+        **options,
+    )
 
 
 def expected_precision(pool: RunPool, grades: Grades, holes: Codes, relevant: Floats) -> Floats:
@@ -69,7 +83,9 @@ def test_expected_precision_is_that_of_the_model(sample: Sample) -> None:
     assert model is not None
     relevant = model.probabilities()[:, model.levels >= 2].sum(axis=1)
     expected = expected_precision(pool, grades, model.pairs, relevant)
-    np.testing.assert_allclose(drawn.scores["mean"], expected, atol=0.02)  # probabilities are means of a few draws
+    np.testing.assert_allclose(
+        drawn.scores["mean"], expected, atol=0.02
+    )  # probabilities are means of a few draws
     assert (drawn.scores["score"] < expected).all()
     assert (drawn.scores["low"] < expected).all() and (drawn.scores["high"] > expected).all()
 
@@ -83,7 +99,9 @@ def test_a_passage_has_one_grade_in_all_runs(sample: Sample) -> None:
     assert (others["low"] < others["high"]).all()
 
 
-def test_draws_do_not_depend_on_how_many_are_scored_at_a_time(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_do_not_depend_on_how_many_are_scored_at_a_time(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
     together = draw(*sample, 5, 30, seed=3)
     monkeypatch.setattr(RunPool, "batch", lambda self, measures: 7)
     apart = draw(*sample, 5, 30, seed=3)
@@ -113,13 +131,23 @@ def pooled() -> Pooled:
 
 def inside(pooled: Pooled, left: Grades, seed: int = 0) -> tuple[WhatIf, Floats, list[bool]]:
     """What-if from the judgments ``left``; which of the means and differences under all judgments its intervals hold."""
-    pool, policy, measures = pooled.pool, pooled.evaluated.policy, [*map(parse_measure, ("ndcg_cut_3", "P_3", "map"))]
+    pool, policy, measures = (
+        pooled.pool,
+        pooled.evaluated.policy,
+        [*map(parse_measure, ("ndcg_cut_3", "P_3", "map"))],
+    )
     drawn = what_if(pool, left, 5, 200, measures, policy, pooled.counted, seed)
     grades = pool.grades(pooled.merge.qrels)
-    truth = pool.score(grades[None], measures, policy)[0][..., pooled.counted].mean(axis=-1).T.ravel()
-    means = dict(zip(zip(drawn.scores["system"], drawn.scores["metric"], strict=True), truth, strict=True))
+    truth = (
+        pool.score(grades[None], measures, policy)[0][..., pooled.counted].mean(axis=-1).T.ravel()
+    )
+    means = dict(
+        zip(zip(drawn.scores["system"], drawn.scores["metric"], strict=True), truth, strict=True)
+    )
     differences = [
-        row.low - 1e-9 <= means[row.first, row.metric] - means[row.second, row.metric] <= row.high + 1e-9
+        row.low - 1e-9
+        <= means[row.first, row.metric] - means[row.second, row.metric]
+        <= row.high + 1e-9
         for row in drawn.pairs.itertuples()
     ]
     scores = (drawn.scores["low"] - 1e-9 <= truth) & (truth <= drawn.scores["high"] + 1e-9)
@@ -148,13 +176,18 @@ def test_intervals_hold_the_truth_where_judgments_are_hidden_at_random(pooled: P
 
 def test_a_trial_that_fails_is_told(sample: Sample) -> None:
     """The sample's grades have nothing to do with anything that the model looks at."""
-    assert any(told.startswith("Do not rely on the predicted grades. In a test") for told in draw(*sample, 5, 50).warnings)
+    assert any(
+        told.startswith("Do not rely on the predicted grades. In a test")
+        for told in draw(*sample, 5, 50).warnings
+    )
 
 
 def test_all_warnings_are_told(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = HoleCheck(0.0, 1.0, 0.5, 10, "Do not rely on the predicted grades: …")
     monkeypatch.setattr(hole_expectation, "check_hole_model", lambda *_: failed)
-    monkeypatch.setattr(hole_expectation, "hole_warnings", lambda *asked: (asked[-1].warning, "Few judgments."))
+    monkeypatch.setattr(
+        hole_expectation, "hole_warnings", lambda *asked: (asked[-1].warning, "Few judgments.")
+    )
     drawn = draw(*sample, 5, 10)
     assert drawn.check is failed
     assert drawn.warnings == (
@@ -176,8 +209,12 @@ def test_pairs_that_a_draw_reverses_have_tipping_points() -> None:
     assert pairs and set(zip(*columns, strict=True)) == pairs
     assert len(drawn.tipping) == len(pairs) * 2 * 2
     for row in drawn.tipping[drawn.tipping["conclusion"].str.endswith("expected")].itertuples():
-        pair = drawn.pairs[(drawn.pairs["first"] == row.first) & (drawn.pairs["second"] == row.second)]
+        pair = drawn.pairs[
+            (drawn.pairs["first"] == row.first) & (drawn.pairs["second"] == row.second)
+        ]
         mean = pair[pair["metric"] == row.metric]["mean"].item()
         if abs(mean) > 0.005:  # the first 200 of the draws
-            assert row.conclusion == ("first > second expected" if mean > 0 else "second > first expected")
+            assert row.conclusion == (
+                "first > second expected" if mean > 0 else "second > first expected"
+            )
         assert not row.factor_below >= 1 and not row.factor_above <= 1

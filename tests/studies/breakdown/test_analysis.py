@@ -30,7 +30,13 @@ from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.breakdown.analysis import Breakdown, answerable, attribution, breakdown, unchanged_turns
+from robustcs.studies.breakdown.analysis import (
+    Breakdown,
+    answerable,
+    attribution,
+    breakdown,
+    unchanged_turns,
+)
 from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE
 from robustcs.studies.breakdown.show import show
 from tests.formulations import formulations_of, score_frame
@@ -48,16 +54,27 @@ def evaluated(turns: int) -> Evaluated:
     return Evaluated(EvaluationPolicy(), "scores", turns, 0)
 
 
-def formulations(*triples: tuple[float, float, float], name: str = "qr", metric: str = "m") -> Formulations:
+def formulations(
+    *triples: tuple[float, float, float], name: str = "qr", metric: str = "m"
+) -> Formulations:
     index = pd.Index([f"1_{i}" for i in range(1, len(triples) + 1)], name="turn")
-    original, qr, human = (pd.DataFrame({metric: column}, index=index, dtype=float) for column in zip(*triples, strict=True))
+    original, qr, human = (
+        pd.DataFrame({metric: column}, index=index, dtype=float)
+        for column in zip(*triples, strict=True)
+    )
     return formulations_of(original, {name: qr}, human)
 
 
-def published_turns(counts: list[int], unchanged: list[int]) -> tuple[Binned, list[bool | None], Units]:
+def published_turns(
+    counts: list[int], unchanged: list[int]
+) -> tuple[Binned, list[bool | None], Units]:
     """Turns with the published counts: one cut of them, whether each needed no rewriting, and single turns as units."""
     places = np.repeat(np.arange(len(BINS)), counts)
-    same = [place < some for count, some in zip(counts, unchanged, strict=True) for place in range(count)]
+    same = [
+        place < some
+        for count, some in zip(counts, unchanged, strict=True)
+        for place in range(count)
+    ]
     units = units_of([str(turn) for turn in range(len(places))])
     return Binned([Cut("qr", "m", "=1")], BINS, places[None]), same, units
 
@@ -71,7 +88,10 @@ def counts(result: Breakdown, metric: str, threshold: str, column: str = "count"
 def cast2019(shared_data: Path) -> Breakdown:
     folder = shared_data / "cast2019" / "qrqa"
     names = {"original": "original", "qr": "Transformer_Plus_Plus_Q", "human": "human"}
-    frames = {role: read_scores(folder / f"{name}_query_metrics.txt")[["P_1", "ndcg_cut_3"]] for role, name in names.items()}
+    frames = {
+        role: read_scores(folder / f"{name}_query_metrics.txt")[["P_1", "ndcg_cut_3"]]
+        for role, name in names.items()
+    }
     texts = {
         "original": read_texts(folder / "Human.tsv", "original", "original"),
         "human": read_texts(folder / "Human.tsv", "human"),
@@ -98,7 +118,9 @@ def test_table_1_of_the_paper(cast2019: Breakdown, metric: str, threshold: str) 
 def test_answerable_shares_of_the_paper_follow_from_its_counts(
     metric: str, threshold: str, unchanged: int, share: float, rewritten: float
 ) -> None:
-    table = answerable(*published_turns(TABLE_1[metric, threshold], [0] * 7 + [unchanged])).set_index("turns")
+    table = answerable(
+        *published_turns(TABLE_1[metric, threshold], [0] * 7 + [unchanged])
+    ).set_index("turns")
     assert table["share"].round(2).to_dict() == {"all": share, "rewritten": rewritten}
 
 
@@ -110,7 +132,11 @@ def test_answerable_shares_of_the_paper_follow_from_its_counts(
     ],
 )  # fmt: skip
 def test_answerable_shares_of_the_data(
-    cast2019: Breakdown, metric: str, threshold: str, all_turns: tuple[int, int], rewritten: tuple[int, int]
+    cast2019: Breakdown,
+    metric: str,
+    threshold: str,
+    all_turns: tuple[int, int],
+    rewritten: tuple[int, int],
 ) -> None:
     """Within 0.006 of the paper, whose brackets differ by one or two turns from its data."""
     table = cast2019.answerable
@@ -129,10 +155,14 @@ def test_attribution_of_the_paper_in_retrieval(cast2019: Breakdown) -> None:
     turns = cast2019.turns[(cast2019.turns["metric"] == "P_1")]
     conversations = turns["turn"].str.split("_").str[0]
     assert (
-        (cast2019.evaluated.unit, cast2019.evaluated.units) == ("conversation", 20) == ("conversation", conversations.nunique())
+        (cast2019.evaluated.unit, cast2019.evaluated.units)
+        == ("conversation", 20)
+        == ("conversation", conversations.nunique())
     )
     for cause in rows.index:
-        low, high = wilson_by_conversation((turns["cause"] == cause).to_numpy(), conversations.to_numpy())
+        low, high = wilson_by_conversation(
+            (turns["cause"] == cause).to_numpy(), conversations.to_numpy()
+        )
         assert rows.loc[cause, ["ci_low", "ci_high"]].tolist() == pytest.approx([low, high])
         plain = binomtest(int(rows.loc[cause, "count"]), 173).proportion_ci(method="wilson")
         assert high - low > plain.high - plain.low, "turns of a conversation depend on each other"
@@ -153,13 +183,18 @@ def wilson_by_conversation(hits: np.ndarray, conversations: np.ndarray) -> tuple
 
 def test_every_turn_of_a_bin_can_be_read(cast2019: Breakdown) -> None:
     turns = cast2019.turns
-    shown = turns[(turns["metric"] == "P_1") & (turns["threshold"] == "=1") & (turns["bin"] == "001")]
+    shown = turns[
+        (turns["metric"] == "P_1") & (turns["threshold"] == "=1") & (turns["bin"] == "001")
+    ]
     assert len(shown) == 19
     row = shown.set_index("turn").iloc[0]
     assert (row["original"], row["qr"], row["human"], row["cause"]) == (0.0, 0.0, 1.0, "qr")
     assert shown[["original_text", "qr_text", "human_text"]].notna().all(axis=None)
     first = turns[turns["turn"] == "31_2"].iloc[0]
-    assert (first["original_text"], first["human_text"]) == ("Is it treatable?", "Is throat cancer treatable?")
+    assert (first["original_text"], first["human_text"]) == (
+        "Is it treatable?",
+        "Is throat cancer treatable?",
+    )
 
 
 def test_real_runs_at_relevance_level_2(shared_data: Path) -> None:
@@ -168,16 +203,24 @@ def test_real_runs_at_relevance_level_2(shared_data: Path) -> None:
     qrels = read_qrels(folder / "qrels.txt.gz")
     measures = [parse_measure(name) for name in ("P_1", "ndcg_cut_3")]
     original, qr, human = (
-        score_frame(grade_matrix(rank_run(read_run(folder / "runs" / name), policy), qrels), measures, policy)
+        score_frame(
+            grade_matrix(rank_run(read_run(folder / "runs" / name), policy), qrels),
+            measures,
+            policy,
+        )
         for name in ("bert_base_raw.trec.gz", "bert_base_cv.trec.gz", "bert_base_oracle.trec.gz")
     )
     result = breakdown(formulations_of(original, {"qr": qr}, human), evaluated(173))
     assert {key: counts(result, *key) for key in REAL_RUNS} == REAL_RUNS
     assert result.bins["unchanged"].isna().all()
-    assert set(result.answerable["turns"]) == {"all"}, "without texts nobody knows which turns were rewritten"
+    assert set(result.answerable["turns"]) == {"all"}, (
+        "without texts nobody knows which turns were rewritten"
+    )
 
 
-@pytest.mark.parametrize(("threshold", "shares"), [(">0", [0.92, 0.91]), (">=0.5", [0.82, 0.79]), ("=1", [0.80, 0.77])])
+@pytest.mark.parametrize(
+    ("threshold", "shares"), [(">0", [0.92, 0.91]), (">=0.5", [0.82, 0.79]), ("=1", [0.80, 0.77])]
+)
 def test_table_4_follows_from_table_2(threshold: str, shares: list[float]) -> None:
     turns = published_turns(*TABLE_2[threshold])
     assert turns[0].places.size == 5571 and sum(map(bool, turns[1])) == 666
@@ -208,22 +251,32 @@ texts_ = st.lists(st.sampled_from(["why?", "why? ", "how?", None]), min_size=80,
 
 @settings(max_examples=30, deadline=None)
 @given(triples=triples_, threshold=thresholds_, texts=texts_)
-def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], threshold: str, texts: list[str | None]) -> None:
+def test_equals_a_plain_recount(
+    triples: list[tuple[float, float, float]], threshold: str, texts: list[str | None]
+) -> None:
     turns = [f"1_{i}" for i in range(1, len(triples) + 1)]
     original_texts = {turn: text for turn, text in zip(turns, texts, strict=False) if text}
     human_texts = {turn: text for turn, text in zip(turns, texts[40:], strict=False) if text}
     parsed = parse_threshold(threshold)
-    holds = partial({">": operator.lt, ">=": operator.le, "=": operator.eq}[parsed.operator], parsed.value)
+    holds = partial(
+        {">": operator.lt, ">=": operator.le, "=": operator.eq}[parsed.operator], parsed.value
+    )
     result = breakdown(
         formulations(*triples), evaluated(len(triples)), [parsed], {"original": original_texts, "human": human_texts}, seed=1
     )  # fmt: skip
 
     bins = ["".join(str(int(holds(score))) for score in triple) for triple in triples]
     copied = [
-        original_texts[turn].strip() == human_texts[turn].strip() if turn in original_texts and turn in human_texts else None
+        original_texts[turn].strip() == human_texts[turn].strip()
+        if turn in original_texts and turn in human_texts
+        else None
         for turn in turns
     ]
-    notes = [note for note in result.evaluated.notes if not note.startswith("the sampling unit is the turn")]
+    notes = [
+        note
+        for note in result.evaluated.notes
+        if not note.startswith("the sampling unit is the turn")
+    ]
     assert result.turns["bin"].tolist() == bins
     assert result.turns["turn"].tolist() == turns
     assert result.bins["count"].tolist() == [Counter(bins)[bin_] for bin_ in BINS]
@@ -233,20 +286,29 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
         assert result.bins["unchanged"].tolist() == [unchanged[bin_] for bin_ in BINS]
         unknown = Counter(bin_ for bin_, same in zip(bins, copied, strict=True) if same is None)
         assert result.bins["unknown"].tolist() == [unknown[bin_] for bin_ in BINS]
-        assert [" without an Original or Human text " in note for note in notes] == [True] * (None in copied)
+        assert [" without an Original or Human text " in note for note in notes] == [True] * (
+            None in copied
+        )
     else:
         assert result.bins["unchanged"].isna().all() and result.bins["unknown"].isna().all()
         assert notes == []
     for bin_, by_chance in zip(BINS, result.bins["by_chance"], strict=True):
         assert by_chance == (bins.count(bin_) + bins.count(bin_[0] + bin_[2] + bin_[1])) / 2
 
-    causes = Counter("qa" if bin_[2] == "0" else "qr" if bin_[1] == "0" else "correct" for bin_ in bins)
-    assert result.attribution["count"].tolist() == [causes[cause] for cause in ("qa", "qr", "correct")]
+    causes = Counter(
+        "qa" if bin_[2] == "0" else "qr" if bin_[1] == "0" else "correct" for bin_ in bins
+    )
+    assert result.attribution["count"].tolist() == [
+        causes[cause] for cause in ("qa", "qr", "correct")
+    ]
     assert result.attribution["count"].sum() == len(triples)
     assert result.attribution["share"].sum() == pytest.approx(1)
 
     rows = result.answerable.set_index("turns")
-    for kind, counted in (("all", bins), ("rewritten", [b for b, same in zip(bins, copied, strict=True) if same is False])):
+    for kind, counted in (
+        ("all", bins),
+        ("rewritten", [b for b, same in zip(bins, copied, strict=True) if same is False]),
+    ):
         if kind == "rewritten" and not known:
             assert kind not in rows.index
             continue
@@ -272,19 +334,34 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
     assert (blame.qa, blame.qr) == (causes["qa"], causes["qr"])
     assert blame.difference == pytest.approx((causes["qa"] - causes["qr"]) / len(bins))
 
-    repaired = [human if bin_ in ("001", "101") else qr for (_, qr, human), bin_ in zip(triples, bins, strict=True)]
+    repaired = [
+        human if bin_ in ("001", "101") else qr
+        for (_, qr, human), bin_ in zip(triples, bins, strict=True)
+    ]
     row = result.headroom.iloc[0]
     assert row["repaired"] == pytest.approx(np.mean(repaired))
     assert row["gain"] == pytest.approx(row["repaired"] - row["qr"])
-    assert [row[role] for role in ("original", "qr", "human")] == pytest.approx(np.mean(triples, axis=0).tolist())
+    assert [row[role] for role in ("original", "qr", "human")] == pytest.approx(
+        np.mean(triples, axis=0).tolist()
+    )
     assert np.isnan(row["ci_low"]) or row["ci_low"] <= row["gain"] <= row["ci_high"]
-    losses = [qr - human for (_, qr, human), bin_ in zip(triples, bins, strict=True) if bin_ in ("010", "110")]
+    losses = [
+        qr - human
+        for (_, qr, human), bin_ in zip(triples, bins, strict=True)
+        if bin_ in ("010", "110")
+    ]
     assert row["by_chance"] == pytest.approx((row["gain"] + sum(losses) / len(triples)) / 2)
     choice = result.headroom.iloc[-1]
     assert choice["threshold"] == "any"
     assert choice.gain == pytest.approx(np.mean([max(human - qr, 0) for _, qr, human in triples]))
-    assert choice.by_chance == pytest.approx(np.mean([abs(human - qr) for _, qr, human in triples]) / 2)
-    assert choice.difference == pytest.approx(row["difference"]) == pytest.approx(row["human"] - row["qr"])
+    assert choice.by_chance == pytest.approx(
+        np.mean([abs(human - qr) for _, qr, human in triples]) / 2
+    )
+    assert (
+        choice.difference
+        == pytest.approx(row["difference"])
+        == pytest.approx(row["human"] - row["qr"])
+    )
 
 
 def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
@@ -294,16 +371,27 @@ def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
         {"t5": one.rewriters["qr"].frame().assign(n=0.0), "bart": two.rewriters["qr"].frame().assign(n=1.0)},
         one.human.frame().assign(n=1.0),
     )  # fmt: skip
-    texts = {"original": {"1_1": "it?"}, "human": {"1_1": "it?"}, "t5": {"1_1": "from t5"}, "bart": {"1_2": "from bart"}}
+    texts = {
+        "original": {"1_1": "it?"},
+        "human": {"1_1": "it?"},
+        "t5": {"1_1": "from t5"},
+        "bart": {"1_2": "from bart"},
+    }
     result = breakdown(scores, evaluated(2), [Threshold(">", 0.0), Threshold("=", 1.0)], texts)
     beside = list(SIDE_BY_SIDE)
     for name, table in result.tables.items():
-        if name in (*beside[1:], "slices", "found_slices"):  # of pairs, of all together, and of what is asked for
+        if name in (
+            *beside[1:],
+            "slices",
+            "found_slices",
+        ):  # of pairs, of all together, and of what is asked for
             continue
         by = [column for column in ("rewriter", "metric", "threshold") if column in table]
         keys = list(table[by].drop_duplicates().itertuples(index=False, name=None))
         thresholds = [(">0",), ("=1",), *([("any",)] if name == "headroom" else [])]
-        assert keys == [(r, m, *t) for r in ("t5", "bart") for m in ("m", "n") for t in thresholds], name
+        assert keys == [
+            (r, m, *t) for r in ("t5", "bart") for m in ("m", "n") for t in thresholds
+        ], name
     own = ["bins", "attribution", "blame", "answerable", "tests", "headroom", "turns"]
     assert list(result.tables) == [*own, *beside, "error_types", "slices", "found_slices"]
     turns = result.turns[(result.turns["metric"] == "m") & (result.turns["threshold"] == "=1")]
@@ -345,7 +433,10 @@ def test_of_turns_without_a_text_it_is_unknown_whether_they_were_rewritten() -> 
 def test_what_is_unknown_is_no_part_of_the_shares_among_rewritten_turns_and_is_told() -> None:
     """Four turns that Human answers: unchanged, rewritten, and two that lack a text; the Original answers all but one."""
     scores = formulations((1, 1, 1), (0, 1, 1), (1, 1, 1), (1, 1, 1))
-    texts = {"original": {"1_1": "a", "1_2": "b", "1_3": "c"}, "human": {"1_1": "a", "1_2": "d", "1_4": "e"}}
+    texts = {
+        "original": {"1_1": "a", "1_2": "b", "1_3": "c"},
+        "human": {"1_1": "a", "1_2": "d", "1_4": "e"},
+    }
     result = breakdown(scores, evaluated(4), [Threshold("=", 1.0)], texts)
     rows = result.answerable.set_index("turns")
     assert rows.loc["all", ["answered", "answerable"]].tolist() == [3, 4]
@@ -369,7 +460,12 @@ def test_human_texts_without_first_turns(shared_data: Path) -> None:
         "original": read_texts(folder / "qrqa" / "Human.tsv", "original", "original"),
         "human": read_texts(folder / "runs" / "rewrites_cv.jsonl", "human"),
     }
-    result = breakdown(formulations_of(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173), [Threshold("=", 1.0)], texts)
+    result = breakdown(
+        formulations_of(frames[0], {"qr": frames[1]}, frames[2]),
+        evaluated(173),
+        [Threshold("=", 1.0)],
+        texts,
+    )
     rows = result.answerable.set_index("turns")
     assert rows.loc["rewritten", ["answered", "answerable"]].tolist() == [31, 90]
     assert result.bins["unknown"].sum() == 20
@@ -381,19 +477,27 @@ def test_human_texts_without_first_turns(shared_data: Path) -> None:
 def conversations(count: int, length: int, seed: int, rewriters: int = 1) -> Formulations:
     """Scores of turns in conversations that differ in how hard they are."""
     random = np.random.default_rng(seed)
-    index = pd.Index([f"{c}_{turn}" for c in range(1, count + 1) for turn in range(1, length + 1)], name="turn")
+    index = pd.Index(
+        [f"{c}_{turn}" for c in range(1, count + 1) for turn in range(1, length + 1)], name="turn"
+    )
     hard = np.repeat(random.normal(size=count), length)
 
     def frame(shift: float) -> pd.DataFrame:
-        return pd.DataFrame({"m": 1 / (1 + np.exp(-hard - shift - random.normal(size=len(index))))}, index=index)
+        return pd.DataFrame(
+            {"m": 1 / (1 + np.exp(-hard - shift - random.normal(size=len(index))))}, index=index
+        )
 
-    return formulations_of(frame(-1.0), {f"r{number}": frame(0.3 * number) for number in range(rewriters)}, frame(0.8))
+    return formulations_of(
+        frame(-1.0), {f"r{number}": frame(0.3 * number) for number in range(rewriters)}, frame(0.8)
+    )
 
 
 def test_random_sign_patterns_are_seeded() -> None:
     scores = conversations(20, 4, 0)
     cut = [Threshold(">=", 0.5)]
-    first, again, other = (breakdown(scores, evaluated(80), cut, seed=seed).tests for seed in (0, 0, 1))
+    first, again, other = (
+        breakdown(scores, evaluated(80), cut, seed=seed).tests for seed in (0, 0, 1)
+    )
     pd.testing.assert_frame_equal(first, again)
     assert not first.equals(other) and not first["exact"].any()
 
@@ -403,29 +507,47 @@ def test_p_is_that_of_all_signs_of_whole_conversations() -> None:
     result = breakdown(scores, evaluated(40), [Threshold(">=", 0.5)])
     correct = {"original": scores.original, "qr": scores.rewriters["r0"], "human": scores.human}
     marks = {role: (frame["m"] >= 0.5).astype(int) for role, frame in correct.items()}
-    causes = {cause: (result.turns["cause"] == cause).to_numpy().astype(int) for cause in ("qa", "qr")}
-    moved = [marks[row.first] - marks[row.second] for row in result.tests.itertuples()] + [causes["qa"] - causes["qr"]]
-    for row, values in zip([*result.tests.itertuples(), *result.blame.itertuples()], moved, strict=True):
+    causes = {
+        cause: (result.turns["cause"] == cause).to_numpy().astype(int) for cause in ("qa", "qr")
+    }
+    moved = [marks[row.first] - marks[row.second] for row in result.tests.itertuples()] + [
+        causes["qa"] - causes["qr"]
+    ]
+    for row, values in zip(
+        [*result.tests.itertuples(), *result.blame.itertuples()], moved, strict=True
+    ):
         sums = values.reshape(8, 5).sum(axis=1)
         middle = np.count_nonzero(sums) >= 6  # below, the test stays conservative
         totals = np.array([abs(np.dot(signs, sums)) for signs in product((-1, 1), repeat=8)])
-        expected = (totals > abs(sums.sum())).mean() + (totals == abs(sums.sum())).mean() / (2 if sums.sum() and middle else 1)
+        expected = (totals > abs(sums.sum())).mean() + (totals == abs(sums.sum())).mean() / (
+            2 if sums.sum() and middle else 1
+        )
         assert row.p == pytest.approx(expected)
         assert (row.p <= 0.05) == (row.ci_low > 0 or row.ci_high < 0)
 
 
 def test_the_family_is_every_different_comparison_of_a_measure() -> None:
     """Original against Human is one comparison, however many rewriters there are."""
-    result = breakdown(conversations(12, 4, 1, rewriters=3), evaluated(48), [Threshold(">=", 0.4), Threshold(">=", 0.6)])
+    result = breakdown(
+        conversations(12, 4, 1, rewriters=3),
+        evaluated(48),
+        [Threshold(">=", 0.4), Threshold(">=", 0.6)],
+    )
     tests = result.tests
-    assert set(tests["comparisons"]) == {2 * (3 + 3 + 1)} and set(result.blame["comparisons"]) == {2 * 3}
+    assert set(tests["comparisons"]) == {2 * (3 + 3 + 1)} and set(result.blame["comparisons"]) == {
+        2 * 3
+    }
     shared = (tests["first"] == "original") & (tests["second"] == "human")
     once = tests[~shared | (tests["rewriter"] == "r0")]
-    assert (once["p_corrected"] >= once["p"]).all() and (once["p_corrected"] < multipletests(once["p"], method="holm")[1]).any()
+    assert (once["p_corrected"] >= once["p"]).all() and (
+        once["p_corrected"] < multipletests(once["p"], method="holm")[1]
+    ).any()
     for _, rows in tests[shared].groupby("threshold"):
         assert rows["p_corrected"].nunique() == rows["p"].nunique() == 1
     # written out: the largest statistic of all comparisons over every sign pattern, for the largest observed one
-    causes = {(row.rewriter, row.threshold, row.turn): row.cause for row in result.turns.itertuples()}
+    causes = {
+        (row.rewriter, row.threshold, row.turn): row.cause for row in result.turns.itertuples()
+    }
     turns = list(dict.fromkeys(result.turns["turn"]))
     sums = np.array([
         [sum((cause == "qa") - (cause == "qr") for turn in turns[start : start + 4]
@@ -443,29 +565,48 @@ def test_the_family_is_every_different_comparison_of_a_measure() -> None:
 
 
 def test_no_interval_below_five_units() -> None:
-    result = breakdown(formulations((0, 0, 1), (0, 1, 1), (1, 1, 1), (0, 0, 0)), evaluated(4), [Threshold("=", 1.0)])
+    result = breakdown(
+        formulations((0, 0, 1), (0, 1, 1), (1, 1, 1), (0, 0, 0)),
+        evaluated(4),
+        [Threshold("=", 1.0)],
+    )
     assert (result.evaluated.unit, result.evaluated.units) == ("turn", 4)
-    for table in (result.attribution, result.blame, result.answerable, result.tests, result.headroom):
+    for table in (
+        result.attribution,
+        result.blame,
+        result.answerable,
+        result.tests,
+        result.headroom,
+    ):
         assert table[["ci_low", "ci_high"]].isna().all(axis=None)
         assert table["note"].str.contains("at least 5 required|none of", regex=True).all()
-    assert result.attribution["units"].tolist() == [4, 4, 4] and result.answerable["units"].tolist() == [3]
+    assert result.attribution["units"].tolist() == [4, 4, 4] and result.answerable[
+        "units"
+    ].tolist() == [3]
 
 
 def test_the_turn_as_unit_is_a_policy() -> None:
     scores = conversations(10, 6, 2)
     whole, single = (
-        breakdown(scores, Evaluated(EvaluationPolicy(unit=unit), "scores", 60, 0), [Threshold(">=", 0.5)])
+        breakdown(
+            scores, Evaluated(EvaluationPolicy(unit=unit), "scores", 60, 0), [Threshold(">=", 0.5)]
+        )
         for unit in ("conversation", "turn")
     )
     assert (whole.evaluated.unit, whole.evaluated.units) == ("conversation", 10)
     assert (single.evaluated.unit, single.evaluated.units) == ("turn", 60)
     assert whole.attribution["share"].tolist() == single.attribution["share"].tolist()
-    wide, narrow = ((frame["ci_high"] - frame["ci_low"]).sum() for frame in (whole.attribution, single.attribution))
+    wide, narrow = (
+        (frame["ci_high"] - frame["ci_low"]).sum()
+        for frame in (whole.attribution, single.attribution)
+    )
     assert wide > narrow
 
 
 @pytest.mark.parametrize(("runs", "by_chance"), [("cv", 0.06), ("Transformer++", 0.05)])
-def test_swapping_qr_and_human_at_random_still_gains(shared_data: Path, runs: str, by_chance: float) -> None:
+def test_swapping_qr_and_human_at_random_still_gains(
+    shared_data: Path, runs: str, by_chance: float
+) -> None:
     """CAsT 2019, NDCG@3: a maximum of two noisy scores gains although nothing is better than anything."""
     folder = shared_data / "cast2019"
     if runs == "cv":
@@ -477,8 +618,15 @@ def test_swapping_qr_and_human_at_random_still_gains(shared_data: Path, runs: st
         ]  # fmt: skip
     else:
         names = ("original", "Transformer_Plus_Plus_Q", "human")
-        frames = [read_scores(folder / "qrqa" / f"{name}_query_metrics.txt")[["ndcg_cut_3"]] for name in names]
-    (row,) = breakdown(formulations_of(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173)).headroom.tail(1).itertuples()
+        frames = [
+            read_scores(folder / "qrqa" / f"{name}_query_metrics.txt")[["ndcg_cut_3"]]
+            for name in names
+        ]
+    (row,) = (
+        breakdown(formulations_of(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173))
+        .headroom.tail(1)
+        .itertuples()
+    )
     assert round(row.by_chance, 2) == by_chance
     qr, human = (frame["ndcg_cut_3"].to_numpy() for frame in frames[1:])
     random = np.random.default_rng(0)
@@ -504,17 +652,26 @@ def test_formulations_must_be_scored_alike() -> None:
 
 @given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 0.5, 1.0])] * 3), min_size=1, max_size=30))
 @settings(max_examples=10, deadline=None)
-def test_without_original_the_bins_are_those_of_qr_and_human(triples: list[tuple[float, float, float]]) -> None:
+def test_without_original_the_bins_are_those_of_qr_and_human(
+    triples: list[tuple[float, float, float]],
+) -> None:
     """Every pair of bins that differs in Original alone is one; who is to blame and what QR and Human share stay."""
     known = formulations(*triples, metric="ndcg_cut_3")
     unknown = formulations_of(None, known.rewriters, known.human)
-    whole, part = breakdown(known, evaluated(len(triples))), breakdown(unknown, evaluated(len(triples)))
+    whole, part = (
+        breakdown(known, evaluated(len(triples))),
+        breakdown(unknown, evaluated(len(triples))),
+    )
     keys = ["rewriter", "metric", "threshold", "qr", "human"]
     merged = whole.bins.groupby(keys, sort=False)[["count", "by_chance"]].sum()
     assert part.bins["original"].isna().all() and len(part.bins) == len(merged)
-    pd.testing.assert_frame_equal(part.bins.set_index(keys)[["count", "by_chance"]].sort_index(), merged.sort_index())
+    pd.testing.assert_frame_equal(
+        part.bins.set_index(keys)[["count", "by_chance"]].sort_index(), merged.sort_index()
+    )
     for name in ("attribution", "blame"):
         pd.testing.assert_frame_equal(part.tables[name], whole.tables[name])
-    assert list(part.turns["bin"].str[1:]) == list(whole.turns["bin"].str[1:]) and set(part.turns["bin"].str[0]) == {"-"}
+    assert list(part.turns["bin"].str[1:]) == list(whole.turns["bin"].str[1:]) and set(
+        part.turns["bin"].str[0]
+    ) == {"-"}
     assert part.answerable.empty and set(part.tests["first"]) == {"qr"}
     assert show(part) and part.headroom["original"].isna().all()

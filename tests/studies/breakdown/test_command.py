@@ -30,7 +30,11 @@ def read(text: str) -> dict[str, Any]:
 
 
 def counts(result: dict[str, Any], metric: str, threshold: str) -> list[int]:
-    return [row["count"] for row in result["tables"]["bins"] if (row["metric"], row["threshold"]) == (metric, threshold)]
+    return [
+        row["count"]
+        for row in result["tables"]["bins"]
+        if (row["metric"], row["threshold"]) == (metric, threshold)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +63,28 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
         "effect_high", "detectable", "note",
     ]  # fmt: skip
     columns = {name: list(rows[0]) for name, rows in result["tables"].items() if rows}
-    assert not {"rewriter_tests", "rewriter_scores", "best_of", "slices", "found_slices"} & columns.keys()  # one rewriter alone
+    assert (
+        not {"rewriter_tests", "rewriter_scores", "best_of", "slices", "found_slices"}
+        & columns.keys()
+    )  # one rewriter alone
     assert columns.pop("rewriters")[:4] == ["rewriter", "metric", "threshold", "qa"]
-    assert columns.pop("error_types")[:6] == ["rewriter", "metric", "threshold", "type", "turns", "share"]
+    assert columns.pop("error_types")[:6] == [
+        "rewriter",
+        "metric",
+        "threshold",
+        "type",
+        "turns",
+        "share",
+    ]
     assert columns.pop("overview")[:4] == ["system", "metric", "threshold", "answered"]
-    assert columns.pop("repairs")[:6] == ["metric", "threshold", "answered_by", "count", "share", "turns"]
+    assert columns.pop("repairs")[:6] == [
+        "metric",
+        "threshold",
+        "answered_by",
+        "count",
+        "share",
+        "turns",
+    ]
     assert columns == {
         "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged", "unknown", "by_chance"],
         "attribution": [
@@ -88,9 +109,10 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
 
 def test_the_rows_are_complete_and_in_the_papers_order(result: dict[str, Any]) -> None:
     tables = result["tables"]
-    assert [(row["metric"], row["threshold"], f"{row['original']}{row['qr']}{row['human']}") for row in tables["bins"]] == [
-        (*cut, bin_) for cut in CUTS for bin_ in BINS
-    ]
+    assert [
+        (row["metric"], row["threshold"], f"{row['original']}{row['qr']}{row['human']}")
+        for row in tables["bins"]
+    ] == [(*cut, bin_) for cut in CUTS for bin_ in BINS]
     assert [row["cause"] for row in tables["attribution"]] == ["qa", "qr", "correct"] * len(CUTS)
     assert [row["turns"] for row in tables["answerable"]] == ["all", "rewritten"] * len(CUTS)
     assert len(tables["turns"]) == 70 * len(CUTS)
@@ -99,7 +121,11 @@ def test_the_rows_are_complete_and_in_the_papers_order(result: dict[str, Any]) -
 def test_the_tables_agree_with_each_other(result: dict[str, Any]) -> None:
     tables = result["tables"]
     for metric, threshold in CUTS:
-        turns = [row for row in tables["turns"] if (row["metric"], row["threshold"]) == (metric, threshold)]
+        turns = [
+            row
+            for row in tables["turns"]
+            if (row["metric"], row["threshold"]) == (metric, threshold)
+        ]
         members = Counter(row["bin"] for row in turns)
         assert counts(result, metric, threshold) == [members[bin_] for bin_ in BINS]
         causes = {
@@ -110,7 +136,11 @@ def test_the_tables_agree_with_each_other(result: dict[str, Any]) -> None:
         assert causes == Counter(row["cause"] for row in turns)
         assert sum(row["unchanged"] for row in turns) == 19
         gain = sum(row["human"] - row["qr"] for row in turns if row["cause"] == "qr") / 70
-        [headroom] = [row for row in tables["headroom"] if (row["metric"], row["threshold"]) == (metric, threshold)]
+        [headroom] = [
+            row
+            for row in tables["headroom"]
+            if (row["metric"], row["threshold"]) == (metric, threshold)
+        ]
         assert headroom["gain"] == pytest.approx(gain, abs=1e-12)
 
 
@@ -174,7 +204,10 @@ def test_csv_is_one_table_with_the_same_numbers(in_demo: Command, result: dict[s
 
 def test_markdown_has_the_published_layout(in_demo: Command) -> None:
     lines = in_demo("breakdown --format markdown --table bins").out.splitlines()
-    assert lines[2] == "| Original | QR | Human | P@1 · = 1 | NDCG@3 · &gt; 0 | NDCG@3 · ≥ 0.5 | NDCG@3 · = 1 |"
+    assert (
+        lines[2]
+        == "| Original | QR | Human | P@1 · = 1 | NDCG@3 · &gt; 0 | NDCG@3 · ≥ 0.5 | NDCG@3 · = 1 |"
+    )
     assert lines[4] == "| × | × | × | 13 (3) | 1 (0) | 4 (0) | 45 (10) |"
     assert lines[-1].startswith("*70 turns in 10 conversations · missing turns score 0")
 
@@ -191,11 +224,17 @@ def test_show_lists_the_turns_of_a_bin_with_their_texts(in_demo: Command) -> Non
 
 def test_missing_drop_leaves_out_the_turn_that_one_run_lacks(in_demo: Command) -> None:
     zero = read(in_demo("breakdown --original runs/stem_raw_2.trec --format json").out)
-    drop = read(in_demo("breakdown --original runs/stem_raw_2.trec --missing drop --format json").out)
+    drop = read(
+        in_demo("breakdown --original runs/stem_raw_2.trec --missing drop --format json").out
+    )
     assert (zero["policy"]["turns"], zero["policy"]["missing_turns"]) == (70, 1)
     assert (drop["policy"]["turns"], drop["policy"]["missing_turns"]) == (69, 1)
     assert zero["notes"] == drop["notes"] == ["Original misses 1 turn: 4_4"]
-    turns = {row["turn"]: row["original"] for row in zero["tables"]["turns"] if row["metric"] == "ndcg_cut_3"}
+    turns = {
+        row["turn"]: row["original"]
+        for row in zero["tables"]["turns"]
+        if row["metric"] == "ndcg_cut_3"
+    }
     assert turns["4_4"] == 0
     assert {row["turn"] for row in drop["tables"]["turns"]} == turns.keys() - {"4_4"}
 
@@ -205,9 +244,14 @@ def test_components_name_the_ranker(in_copy: Command) -> None:
     config = Path("robustcs.toml")
     cells = {"raw/stem": "original", "t5/stem": "qr", "human/stem": "human"}
     before = config.read_text() + "\n[components]\n"
-    config.write_text(before + "".join(f'"{cell}" = "runs/stem_{role}.trec"\n' for cell, role in cells.items()))
+    config.write_text(
+        before + "".join(f'"{cell}" = "runs/stem_{role}.trec"\n' for cell, role in cells.items())
+    )
     assert read(in_copy("breakdown --format json").out)["policy"]["ranker"] == "stem"
-    assert "ranker" not in read(in_copy("breakdown --qr runs/plain_qr.trec --format json").out)["policy"]
+    assert (
+        "ranker"
+        not in read(in_copy("breakdown --qr runs/plain_qr.trec --format json").out)["policy"]
+    )
 
 
 def test_order_and_depth_change_what_is_evaluated(in_copy: Command, tmp_path: Path) -> None:
@@ -219,15 +263,25 @@ def test_order_and_depth_change_what_is_evaluated(in_copy: Command, tmp_path: Pa
         turned.append(f"{turn} {q0} {document} {rank} {-float(score)} {tag}\n")
     (runs / "turned.trec").write_text("".join(turned))
     by_score = read(in_copy("breakdown --format json --metric ndcg_cut_3").out)
-    by_rank = read(in_copy("breakdown --qr runs/turned.trec --order rank --format json --metric ndcg_cut_3").out)
+    by_rank = read(
+        in_copy(
+            "breakdown --qr runs/turned.trec --order rank --format json --metric ndcg_cut_3"
+        ).out
+    )
     assert by_rank["tables"] == by_score["tables"]
-    assert by_rank["policy"]["line"].endswith("order by the rank column · relevant ≥ 2 (binary measures)")
-    turned_scores = read(in_copy("breakdown --qr runs/turned.trec --format json --metric ndcg_cut_3").out)
+    assert by_rank["policy"]["line"].endswith(
+        "order by the rank column · relevant ≥ 2 (binary measures)"
+    )
+    turned_scores = read(
+        in_copy("breakdown --qr runs/turned.trec --format json --metric ndcg_cut_3").out
+    )
     assert turned_scores["tables"]["bins"] != by_score["tables"]["bins"]
     shallow = read(in_copy("breakdown --depth 1 --metric recall_1000 --format json").out)
     assert "top 1 only" in shallow["policy"]["line"]
     deep = read(in_copy("breakdown --metric recall_1000 --format json").out)
-    assert sum(row["human"] for row in shallow["tables"]["turns"]) < sum(row["human"] for row in deep["tables"]["turns"])
+    assert sum(row["human"] for row in shallow["tables"]["turns"]) < sum(
+        row["human"] for row in deep["tables"]["turns"]
+    )
 
 
 def test_several_rewriters_stand_side_by_side(in_demo: Command) -> None:
@@ -240,14 +294,23 @@ def test_several_rewriters_stand_side_by_side(in_demo: Command) -> None:
     assert list(dict.fromkeys(row["rewriter"] for row in result["tables"]["bins"])) == ["A", "B"]
     alone = read(in_demo("breakdown --format json").out)
     for name, rows in result["tables"].items():
-        if name in ("rewriters", "overview", "rewriter_tests", "rewriter_scores", "repairs", "best_of"):
+        if name in (
+            "rewriters",
+            "overview",
+            "rewriter_tests",
+            "rewriter_scores",
+            "repairs",
+            "best_of",
+        ):
             continue
         # more rewriters make more comparisons
         family = dict.fromkeys(("p_corrected", "comparisons"))
         first = [{**row, "rewriter": "qr"} | family for row in rows if row["rewriter"] == "A"]
         assert first == [row | family for row in alone["tables"][name]]
     together = in_demo(command).out
-    assert "Turns that each system answers" in together and "What causes the errors?" not in together
+    assert (
+        "Turns that each system answers" in together and "What causes the errors?" not in together
+    )
 
 
 ASKED = "breakdown --qr plain=runs/plain_qr.trec --table attribution --table blame --table overview --format"
@@ -256,10 +319,15 @@ ASKED = "breakdown --qr plain=runs/plain_qr.trec --table attribution --table bla
 def test_tables_of_several_rewriters_have_a_view_where_they_are_asked_for(in_demo: Command) -> None:
     """Heads, captions and whole counts in every form, never the columns of the JSON as they are."""
     shown = in_demo(f"{ASKED} table").out
-    assert "What causes the errors?" in shown and "Does the ranker or the rewriter fail more often?" in shown
+    assert (
+        "What causes the errors?" in shown
+        and "Does the ranker or the rewriter fail more often?" in shown
+    )
     markdown = in_demo(f"{ASKED} markdown").out
     cells = ["P@1 = 1", "plain", "18", "26% (18–36%)", "31", "44% (31–59%)", "21", "30% (19–43%)"]
-    assert cells in [[cell.strip() for cell in line.strip("|").split("|")] for line in markdown.splitlines()]
+    assert cells in [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in markdown.splitlines()
+    ]
     assert "p adj." in shown and "p adj.: max-T over 8 comparisons" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 80
     latex = in_demo(f"{ASKED} latex").out
@@ -282,13 +350,17 @@ def test_per_turn_scores_give_what_the_runs_give(in_copy: Command, tmp_path: Pat
         ]
         (tmp_path / "demo" / f"{role}.eval").write_text("".join([*lines, "ndcg_cut_3\tall\t0.5\n"]))
     scored = read(
-        in_copy("breakdown --scores original=original.eval --scores qr=qr.eval --scores human=human.eval --format json").out
+        in_copy(
+            "breakdown --scores original=original.eval --scores qr=qr.eval --scores human=human.eval --format json"
+        ).out
     )
     assert scored["policy"]["basis"] == "scores"
     assert scored["policy"]["line"] == (
         "70 turns in 10 conversations · missing turns score 0 (0) · scores as given, their own relevance level and order"
     )
-    for name, rows in from_runs["tables"].items():  # the scores were rounded to 12 digits, so the last digits differ
+    for name, rows in from_runs[
+        "tables"
+    ].items():  # the scores were rounded to 12 digits, so the last digits differ
         for found, expected in zip(scored["tables"][name], rows, strict=True):
             assert found == pytest.approx(expected, abs=1e-9, nan_ok=True), name
 
@@ -307,7 +379,10 @@ def test_a_run_beside_per_turn_scores(in_copy: Command, tmp_path: Path) -> None:
     assert "human: scores as given, their own relevance level and order" in mixed["policy"]["line"]
     assert "1 turn of the scores of human has no judgments and is excluded" in mixed["notes"]
     scores.write_text("P_1\t999_1\t1\n")
-    assert "none of its turns is in the qrels" in in_copy("breakdown --metric P_1 --scores human=human.eval", code=3).err
+    assert (
+        "none of its turns is in the qrels"
+        in in_copy("breakdown --metric P_1 --scores human=human.eval", code=3).err
+    )
 
 
 def test_answers_of_reading_comprehension(in_demo: Command) -> None:
@@ -346,19 +421,29 @@ def test_neither_seed_nor_jobs_change_what_is_tried_in_full(in_demo: Command) ->
     assert in_demo("breakdown --table tests --format csv --jobs 3 --seed 1").out == first
 
 
-def test_the_unit_is_an_option_and_a_key_of_the_project_file(in_copy: Command, tmp_path: Path) -> None:
-    whole, single = (read(in_copy(f"breakdown --unit {unit} --format json").out) for unit in ("conversation", "turn"))
+def test_the_unit_is_an_option_and_a_key_of_the_project_file(
+    in_copy: Command, tmp_path: Path
+) -> None:
+    whole, single = (
+        read(in_copy(f"breakdown --unit {unit} --format json").out)
+        for unit in ("conversation", "turn")
+    )
     assert (whole["policy"]["unit"], whole["policy"]["units"]) == ("conversation", 10)
     assert (single["policy"]["unit"], single["policy"]["units"]) == ("turn", 70)
     for name in ("attribution", "blame", "answerable", "tests", "headroom"):
-        limits = [[(row["ci_low"], row["ci_high"]) for row in result["tables"][name]] for result in (whole, single)]
+        limits = [
+            [(row["ci_low"], row["ci_high"]) for row in result["tables"][name]]
+            for result in (whole, single)
+        ]
         assert limits[0] != limits[1]
     config = tmp_path / "demo" / "robustcs.toml"
     config.write_text(config.read_text().replace("[policy]", '[policy]\nunit = "turn"'))
     assert read(in_copy("breakdown --format json").out)["tables"] == single["tables"]
 
 
-def test_who_fails_more_often_is_tested_and_the_gain_stands_beside_its_chance_level(in_demo: Command) -> None:
+def test_who_fails_more_often_is_tested_and_the_gain_stands_beside_its_chance_level(
+    in_demo: Command,
+) -> None:
     shown = " ".join(in_demo("breakdown --metric ndcg_cut_3 --threshold 0").out.split())
     assert "NDCG@3 > 0 3 14 7.5 −15.7 (−29 to −5) 0.016 0.016" in shown
     assert "p adj.: max-T over 1 comparison (all rewriters, measures and thresholds)." in shown
@@ -368,30 +453,50 @@ def test_who_fails_more_often_is_tested_and_the_gain_stands_beside_its_chance_le
 
 def test_the_note_says_where_units_are_too_few(in_copy: Command, tmp_path: Path) -> None:
     qrels = tmp_path / "demo" / "qrels.txt"
-    qrels.write_text("".join(line for line in qrels.read_text().splitlines(True) if line.split()[0] in ("1_1", "2_1", "3_1")))
+    qrels.write_text(
+        "".join(
+            line
+            for line in qrels.read_text().splitlines(True)
+            if line.split()[0] in ("1_1", "2_1", "3_1")
+        )
+    )
     shown = " ".join(in_copy("breakdown --metric P_1 --table attribution").out.split())
     assert "No interval: only 3 turns (at least 5 required)" in shown and "% to " not in shown
 
 
 def test_any_measure_of_trec_eval(in_demo: Command) -> None:
     result = read(in_demo("breakdown --metric set_F --metric nDCG@3 --format json").out)
-    assert list(dict.fromkeys(row["metric"] for row in result["tables"]["bins"])) == ["set_F", "ndcg_cut_3"]
+    assert list(dict.fromkeys(row["metric"] for row in result["tables"]["bins"])) == [
+        "set_F",
+        "ndcg_cut_3",
+    ]
 
 
 def test_a_rewriter_with_the_run_of_human_is_noted(in_demo: Command) -> None:
     same = in_demo("breakdown --human runs/stem_qr.trec --table attribution").out
-    assert "Note: QR and Human have the same scores on every turn; check that their files differ" in " ".join(same.split())
+    assert (
+        "Note: QR and Human have the same scores on every turn; check that their files differ"
+        in " ".join(same.split())
+    )
     assert "the same scores" not in in_demo("breakdown --table attribution").out
 
 
-def test_captions_name_a_formulation_that_answers_few_turns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_captions_name_a_formulation_that_answers_few_turns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     turns = [f"{1 + place // 4}_{1 + place % 4}" for place in range(24)]
     (tmp_path / "q.txt").write_text("".join(f"{turn} 0 p{turn} 1\n" for turn in turns))
     for role in ("original", "qr", "human"):
         own = turns[:1] if role == "human" else turns
-        (tmp_path / role).write_text("".join(f"{turn} Q0 {'x' if turn == turns[3] else 'p'}{turn} 1 1 r\n" for turn in own))
-    files = [part for role in ("original", "qr", "human") for part in (f"--{role}", str(tmp_path / role))]
-    assert run(["breakdown", "--config", "/dev/null", "--qrels", str(tmp_path / "q.txt"), *files]) == 0
+        (tmp_path / role).write_text(
+            "".join(f"{turn} Q0 {'x' if turn == turns[3] else 'p'}{turn} 1 1 r\n" for turn in own)
+        )
+    files = [
+        part for role in ("original", "qr", "human") for part in (f"--{role}", str(tmp_path / role))
+    ]
+    assert (
+        run(["breakdown", "--config", "/dev/null", "--qrels", str(tmp_path / "q.txt"), *files]) == 0
+    )
     out = " ".join(capsys.readouterr().out.split())
     told = "Unanswered turns count as incorrect for Human, which answers 1 of 24 turns."
     assert out.startswith(f"Figure: {told}") and f"{told} What causes the errors?" in out

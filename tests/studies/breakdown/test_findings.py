@@ -26,7 +26,9 @@ CUT = ("ndcg_cut_3", ">=0.5")
 
 @cache
 def made(
-    names: tuple[str, ...] = ("qr",), basis: Any = "runs", thresholds: tuple[str, ...] = (">0", ">=0.5", "=1")
+    names: tuple[str, ...] = ("qr",),
+    basis: Any = "runs",
+    thresholds: tuple[str, ...] = (">0", ">=0.5", "=1"),
 ) -> Breakdown:
     """A breakdown of 100 turns by NDCG@3 and P@1, whose tables the tests replace."""
     generator = np.random.default_rng(1)
@@ -36,8 +38,14 @@ def made(
         score = np.clip(generator.normal(shift, 0.3, 100), 0, 1)
         return pd.DataFrame({"ndcg_cut_3": score, "P_1": (score > 0.5).astype(float)}, index=index)
 
-    scores = formulations_of(frame(0.4), {name: frame(0.5 - place / 10) for place, name in enumerate(names)}, frame(0.6))
-    return breakdown(scores, Evaluated(EvaluationPolicy(), basis, 100, 0), [parse_threshold(one) for one in thresholds])
+    scores = formulations_of(
+        frame(0.4), {name: frame(0.5 - place / 10) for place, name in enumerate(names)}, frame(0.6)
+    )
+    return breakdown(
+        scores,
+        Evaluated(EvaluationPolicy(), basis, 100, 0),
+        [parse_threshold(one) for one in thresholds],
+    )
 
 
 def with_cells(frame: pd.DataFrame, where: dict[str, Any], **cells: Any) -> pd.DataFrame:
@@ -53,13 +61,22 @@ def with_cells(frame: pd.DataFrame, where: dict[str, Any], **cells: Any) -> pd.D
 def blamed(result: Breakdown, **by_threshold: tuple[int, int, float, float]) -> Breakdown:
     """``result`` whose rewriters have (QA errors, rewriter errors, p, adjusted p) at the thresholds any, half and one."""
     names = {"any": ">0", "half": ">=0.5", "one": "=1"}
-    blame = result.blame.assign(p=0.9, p_corrected=0.9, comparisons=7, ci_low=-0.1, ci_high=0.3, detectable=0.22, exact=True)
+    blame = result.blame.assign(
+        p=0.9, p_corrected=0.9, comparisons=7, ci_low=-0.1, ci_high=0.3, detectable=0.22, exact=True
+    )
     attribution = result.attribution
     for key, (qa, qr, p, corrected) in by_threshold.items():
         where = {"metric": "ndcg_cut_3", "threshold": names[key]}
-        blame = with_cells(blame, where, qa=qa, qr=qr, p=p, p_corrected=corrected, difference=(qa - qr) / 100)
+        blame = with_cells(
+            blame, where, qa=qa, qr=qr, p=p, p_corrected=corrected, difference=(qa - qr) / 100
+        )
         for cause, number in (("qa", qa), ("qr", qr), ("correct", 100 - qa - qr)):
-            cells = {"count": number, "share": number / 100, "ci_low": number / 100 - 0.05, "ci_high": number / 100 + 0.06}
+            cells = {
+                "count": number,
+                "share": number / 100,
+                "ci_low": number / 100 - 0.05,
+                "ci_high": number / 100 + 0.06,
+            }
             attribution = with_cells(attribution, where | {"cause": cause}, **cells)
     return result.changed(blame=blame, attribution=attribution)
 
@@ -82,7 +99,9 @@ def blamed(result: Breakdown, **by_threshold: tuple[int, int, float, float]) -> 
                               " often (adjusted p = 1.000)", "The rewriter fails on 20% of turns")),
     ],
 )  # fmt: skip
-def test_verdicts_at_one_threshold(half: tuple[int, int, float, float], said: tuple[str, str]) -> None:
+def test_verdicts_at_one_threshold(
+    half: tuple[int, int, float, float], said: tuple[str, str]
+) -> None:
     qa, qr, _ = verdicts(blamed(made(), half=half))
     assert (qa.text, qr.text) == said
     assert (qa.number, qa.interval) == (f"{half[0]}%", f"{half[0] - 5}% to {half[0] + 6}%")
@@ -117,7 +136,9 @@ def test_the_ranker_and_the_rewriter_have_their_names() -> None:
          " p = 0.900)"),
     ],
 )  # fmt: skip
-def test_verdicts_over_thresholds(cells: dict[str, tuple[int, int, float, float]], said: str) -> None:
+def test_verdicts_over_thresholds(
+    cells: dict[str, tuple[int, int, float, float]], said: str
+) -> None:
     result = blamed(made(), **cells)
     assert said in [verdict.text for verdict in verdicts(result)]
 
@@ -126,12 +147,19 @@ def test_another_measure_can_turn_the_verdict() -> None:
     result = blamed(made(), half=(44, 11, 0.01, 0.03))
     blame = with_cells(result.blame, {"metric": "P_1"}, p_corrected=0.01, difference=-0.2)
     qa, _, _ = verdicts(result.changed(blame=blame))
-    assert qa.text.startswith("Blame depends on the measure and threshold (ranker: NDCG@3 ≥ 0.5; rewriter: P@1 = 1); ")
+    assert qa.text.startswith(
+        "Blame depends on the measure and threshold (ranker: NDCG@3 ≥ 0.5; rewriter: P@1 = 1); "
+    )
 
 
 def test_verdicts_have_at_most_25_words() -> None:
     worst = {"any": (3, 24, 0.001, 0.04), "half": (30, 26, 0.5, 0.9), "one": (80, 5, 0.001, 0.002)}
-    for cells in (worst, worst | {"any": (3, 24, 0.1, 0.4)}, {"half": (44, 11, 0.1, 0.2)}, {"half": (44, 11, 0.01, 0.03)}):
+    for cells in (
+        worst,
+        worst | {"any": (3, 24, 0.1, 0.4)},
+        {"half": (44, 11, 0.1, 0.2)},
+        {"half": (44, 11, 0.01, 0.03)},
+    ):
         for basis in ("runs", "answers"):
             for verdict in verdicts(blamed(made(basis=basis), **cells)):
                 assert len(verdict.text.split()) <= 25, verdict.text
@@ -161,7 +189,9 @@ def test_what_the_rewriter_loses(ends: tuple[float, float, float], said: str) ->
     result = made()
     names = ("to_human", "to_human_high", "to_human_low")
     cells = dict(zip(names, (-end for end in ends), strict=True))
-    lost = verdicts(result.changed(rewriters=with_cells(result.rewriters, {"metric": "ndcg_cut_3"}, **cells)))[-1]
+    lost = verdicts(
+        result.changed(rewriters=with_cells(result.rewriters, {"metric": "ndcg_cut_3"}, **cells))
+    )[-1]
     low, high = sorted((ends[1], ends[2])) if ends[0] > 0 else sorted((-ends[1], -ends[2]))
     assert lost.text == said and lost.interval == f"{low:.3f} to {high:.3f}".replace("-", "−")
 
@@ -182,7 +212,9 @@ def test_findings_of_one_rewriter() -> None:
         " does, by 33.0 percentage points (95% CI −30 to +10; adjusted p = 0.210, max-T over 7 comparisons)."
     )
     equal = finding(blamed(made(), half=(20, 20, 1.0, 1.0)))[1]
-    assert equal.startswith("The data do not show whether the ranker or the rewriter fails more often at NDCG@3 ≥ 0.5: ")
+    assert equal.startswith(
+        "The data do not show whether the ranker or the rewriter fails more often at NDCG@3 ≥ 0.5: "
+    )
 
 
 def test_findings_of_several_rewriters() -> None:
@@ -191,7 +223,12 @@ def test_findings_of_several_rewriters() -> None:
     rewriters = result.rewriters
     for name, mean, letters in (("t5", 0.6, "a"), ("bert", 0.55, "a b"), ("llm", 0.4, "b")):
         rewriters = with_cells(
-            rewriters, {"rewriter": name}, mean=mean, mean_low=mean - 0.1, mean_high=mean + 0.1, letters=letters
+            rewriters,
+            {"rewriter": name},
+            mean=mean,
+            mean_low=mean - 0.1,
+            mean_high=mean + 0.1,
+            letters=letters,
         )
     repairs = result.repairs.assign(count=0)
     cut = {"metric": CUT[0], "threshold": CUT[1]}
@@ -210,19 +247,29 @@ def test_findings_of_several_rewriters() -> None:
 
 def test_a_rewriter_that_answers_less_than_half_is_named_so_and_not_ranked() -> None:
     result = made()
-    one = blamed(result.changed(evaluated=replace(result.evaluated, few={"qr": 7})), half=(44, 11, 0.01, 0.03))
+    one = blamed(
+        result.changed(evaluated=replace(result.evaluated, few={"qr": 7})),
+        half=(44, 11, 0.01, 0.03),
+    )
     qa, qr, lost = verdicts(one)
     few = "(QR answers 7 of 100 turns)"
-    assert qa.text.startswith(f"The ranker {few} fails on 44%") and qr.text.startswith(f"The rewriter {few} fails on 11%")
+    assert qa.text.startswith(f"The ranker {few} fails on 44%") and qr.text.startswith(
+        f"The rewriter {few} fails on 11%"
+    )
     assert f"{few} has the higher mean" in lost.text or lost.text.startswith(f"The rewriter {few} ")
     told = finding(one)
-    assert told[0].startswith("Of 100 turns (correct if NDCG@3 ≥ 0.5; QR answers 7 of 100 turns), the ranker fails on 44")
-    assert told[1].startswith(f"The ranker {few} fails more often than the rewriter") and told[2].startswith(
-        f"If QR and Human {few} were"
+    assert told[0].startswith(
+        "Of 100 turns (correct if NDCG@3 ≥ 0.5; QR answers 7 of 100 turns), the ranker fails on 44"
     )
+    assert told[1].startswith(f"The ranker {few} fails more often than the rewriter") and told[
+        2
+    ].startswith(f"If QR and Human {few} were")
     three = made(("t5", "bert", "llm"))
     ranked = finding(three.changed(evaluated=replace(three.evaluated, few={"t5": 7})))[0]
-    assert not ranked.startswith("t5") and "ot ranked: t5, which answers 7 of 100 turns (max-T" in ranked
+    assert (
+        not ranked.startswith("t5")
+        and "ot ranked: t5, which answers 7 of 100 turns (max-T" in ranked
+    )
 
 
 def test_three_rewriters_of_many_are_named() -> None:
@@ -243,41 +290,68 @@ def test_the_overview_shows_cells_of_its_table() -> None:
     changed = result.overview.assign(
         answered=0.123, answered_low=0.1, answered_high=0.2, mean=0.777, mean_low=0.7, mean_high=0.8
     )
-    changed["to_human"], changed["error"] = -0.055, np.where(changed["system"].isin(["t5", "bert"]), 0.31, np.nan)
+    changed["to_human"], changed["error"] = (
+        -0.055,
+        np.where(changed["system"].isin(["t5", "bert"]), 0.31, np.nan),
+    )
     changed["error_low"], changed["error_high"] = 0.25, 0.35
     table, _ = overview(result.changed(overview=changed))
-    assert [row[0] for row in table.rows] == ["Human", "t5", "bert", "Original"] and table.of == "overview"
+    assert [row[0] for row in table.rows] == [
+        "Human",
+        "t5",
+        "bert",
+        "Original",
+    ] and table.of == "overview"
     for row in table.rows:
         assert row[1] == "12% (10–20%)" and row[3] == "0.777 (0.700 to 0.800)"
         assert (row[2], row[4]) == (
-            ("31% (25–35%)", "−0.055") if row[0] in ("t5", "bert") else ("–", "–" if row[0] == "Human" else "−0.055")
+            ("31% (25–35%)", "−0.055")
+            if row[0] in ("t5", "bert")
+            else ("–", "–" if row[0] == "Human" else "−0.055")
         )
 
 
 def test_the_overview_and_the_table_of_rewriters_say_the_same() -> None:
     """Answered is what passes the threshold by its own score, in every table and test."""
     result = made(("t5", "bert"))
-    for cut in dict.fromkeys(zip(result.rewriters["metric"], result.rewriters["threshold"], strict=True)):
+    for cut in dict.fromkeys(
+        zip(result.rewriters["metric"], result.rewriters["threshold"], strict=True)
+    ):
         systems = at(result.overview, cut).set_index("system")
         for row in at(result.rewriters, cut).itertuples():
             line = systems.loc[row.rewriter]
             assert line[["answered", "answered_low", "error", "mean", "to_human"]].tolist() == [
                 row.answered, row.answered_low, row.qr, row.mean, row.to_human,
             ]  # fmt: skip
-        assert systems.loc["human", "answered"] == pytest.approx(1 - at(result.rewriters, cut)["qa"].iloc[0])
+        assert systems.loc["human", "answered"] == pytest.approx(
+            1 - at(result.rewriters, cut)["qa"].iloc[0]
+        )
         [pair] = at(result.rewriter_tests, cut).itertuples()
-        assert pair.difference == pytest.approx(systems.loc["t5", "answered"] - systems.loc["bert", "answered"])
+        assert pair.difference == pytest.approx(
+            systems.loc["t5", "answered"] - systems.loc["bert", "answered"]
+        )
         p_1 = systems if cut[0] == "P_1" else None
         if p_1 is not None:
-            assert p_1["answered"].tolist() == pytest.approx(p_1["mean"].tolist()), "P@1 = 1 is the mean P@1"
+            assert p_1["answered"].tolist() == pytest.approx(p_1["mean"].tolist()), (
+                "P@1 = 1 is the mean P@1"
+            )
 
 
 def null_share(moved: np.ndarray, units: Units, families: list[str], trials: int = 200) -> float:
     """In which share of trials with random signs of whole conversations any adjusted p is at most .05; all trials at once."""
     signs = np.random.default_rng(7).choice([-1, 1], size=(trials, 1, moved.shape[1]))
-    keys = [(f"{family} {trial}", str(row)) for trial in range(trials) for row, family in enumerate(families)]
+    keys = [
+        (f"{family} {trial}", str(row))
+        for trial in range(trials)
+        for row, family in enumerate(families)
+    ]
     frame = pd.DataFrame(keys, columns=["metric", "threshold"])
-    false = compared(frame.assign(rewriter="qr"), (moved * signs).reshape(-1, moved.shape[1]), units, 0)["p_corrected"] <= 0.05
+    false = (
+        compared(
+            frame.assign(rewriter="qr"), (moved * signs).reshape(-1, moved.shape[1]), units, 0
+        )["p_corrected"]
+        <= 0.05
+    )
     return float(false.to_numpy().reshape(trials, -1).any(axis=1).mean())
 
 
@@ -289,12 +363,18 @@ def test_blame_is_false_in_few_null_trials() -> None:
     """
     generator = np.random.default_rng(3)
     hard = generator.normal(size=(1, 8, 1))
-    human, qr = (np.clip(0.5 + 0.2 * hard + generator.normal(0, 0.3, (6, 8, 6)), 0, 1) for _ in range(2))
+    human, qr = (
+        np.clip(0.5 + 0.2 * hard + generator.normal(0, 0.3, (6, 8, 6)), 0, 1) for _ in range(2)
+    )
     cuts = [0.2, 0.5, 0.8]
-    moved = np.concatenate([((human < cut) * 1 - ((human >= cut) & (qr < cut))).sum(axis=2) for cut in cuts]).astype(float)
+    moved = np.concatenate(
+        [((human < cut) * 1 - ((human >= cut) & (qr < cut))).sum(axis=2) for cut in cuts]
+    ).astype(float)
     units = units_of([f"{unit}_{turn}" for unit in range(8) for turn in range(6)])
     assert null_share(moved, units, ["all"] * 18) <= 0.075
-    assert null_share(moved, units, [f"m{measure}" for _ in cuts for measure in range(6)], 40) > 0.075, "each measure alone"
+    assert (
+        null_share(moved, units, [f"m{measure}" for _ in cuts for measure in range(6)], 40) > 0.075
+    ), "each measure alone"
 
 
 def test_errors_by_chance_are_those_of_the_rewriter() -> None:

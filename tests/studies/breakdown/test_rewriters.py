@@ -29,18 +29,29 @@ NAMES = ("t5", "bert", "llm")
 MORE = "The ranker fails on 60% of turns even with the human rewrite, more often than the rewriter (adjusted p = 0.002)"
 
 
-def scored(table: np.ndarray, human: np.ndarray, names: tuple[str, ...] = NAMES, length: int = 5) -> Formulations:
+def scored(
+    table: np.ndarray, human: np.ndarray, names: tuple[str, ...] = NAMES, length: int = 5
+) -> Formulations:
     """``table``: float[rewriters, turns], turns in conversations of ``length``."""
-    index = pd.Index([f"{turn // length + 1}_{turn % length + 1}" for turn in range(len(human))], name="turn")
-    frames = {name: pd.DataFrame({METRIC: row}, index=index) for name, row in zip(names, table, strict=True)}
+    index = pd.Index(
+        [f"{turn // length + 1}_{turn % length + 1}" for turn in range(len(human))], name="turn"
+    )
+    frames = {
+        name: pd.DataFrame({METRIC: row}, index=index)
+        for name, row in zip(names, table, strict=True)
+    }
     return formulations_of(None, frames, pd.DataFrame({METRIC: human}, index=index))
 
 
 def asked(scores: Formulations, seed: int = 0, thresholds: Sequence[Threshold] = CUT) -> Breakdown:
-    return breakdown(scores, Evaluated(EvaluationPolicy(), "runs", len(scores.turns), 0), thresholds, seed=seed)
+    return breakdown(
+        scores, Evaluated(EvaluationPolicy(), "runs", len(scores.turns), 0), thresholds, seed=seed
+    )
 
 
-def rewriters_of(generator: np.random.Generator, shifts: tuple[float, ...], turns: int = 100) -> Formulations:
+def rewriters_of(
+    generator: np.random.Generator, shifts: tuple[float, ...], turns: int = 100
+) -> Formulations:
     topics = np.repeat(generator.normal(0, 0.1, turns // 5), 5)
     human = np.clip(0.75 + topics + generator.normal(0, 0.1, turns), 0, 1)
     table = np.clip([human + shift + generator.normal(0, 0.12, turns) for shift in shifts], 0, 1)
@@ -56,8 +67,12 @@ def test_every_row_is_that_of_the_rewriter_alone() -> None:
         shares = alone.attribution.set_index("cause")
         for cause in ("qa", "qr", "correct"):
             expected = shares.loc[cause, ["share", "ci_low", "ci_high"]].tolist()
-            assert [row[cause], row[f"{cause}_low"], row[f"{cause}_high"]] == pytest.approx(expected)
-        assert row["answered"] == (frame[METRIC] >= 0.5).mean(), "its own score decides, whatever Human gets"
+            assert [row[cause], row[f"{cause}_low"], row[f"{cause}_high"]] == pytest.approx(
+                expected
+            )
+        assert row["answered"] == (frame[METRIC] >= 0.5).mean(), (
+            "its own score decides, whatever Human gets"
+        )
         assert row["to_human"] == pytest.approx(-alone.headroom["difference"].iloc[0])
     assert (whole.rewriters["to_best"] <= 0).all() and whole.rewriters["to_best"].max() == 0
 
@@ -80,7 +95,9 @@ def test_repairs_are_a_partition_of_what_human_answers(data: st.DataObject) -> N
     assert rows["count"]["all"] == right.all(axis=0).sum()
     for place, name in enumerate(NAMES):
         only = right[place] & (right.sum(axis=0) == 1)
-        assert rows["turns"][name].split() == [str(turn) for turn in result.turns["turn"].unique()[only]]
+        assert rows["turns"][name].split() == [
+            str(turn) for turn in result.turns["turn"].unique()[only]
+        ]
 
 
 def test_tests_count_discordant_turns_and_tell_a_planted_loss() -> None:
@@ -89,8 +106,14 @@ def test_tests_count_discordant_turns_and_tell_a_planted_loss() -> None:
     for row in result.rewriter_tests.itertuples():
         assert row.only_first == (turns[row.first] & ~turns[row.second]).sum()
         assert row.only_second == (turns[row.second] & ~turns[row.first]).sum()
-    corrected = {(row.first, row.second): row.p_corrected for row in result.rewriter_scores.itertuples()}
-    assert corrected["t5", "llm"] < 0.001 and corrected["bert", "llm"] < 0.001 and corrected["t5", "bert"] > 0.05
+    corrected = {
+        (row.first, row.second): row.p_corrected for row in result.rewriter_scores.itertuples()
+    }
+    assert (
+        corrected["t5", "llm"] < 0.001
+        and corrected["bert", "llm"] < 0.001
+        and corrected["t5", "bert"] > 0.05
+    )
     letters = dict(zip(result.rewriters["rewriter"], result.rewriters["letters"], strict=True))
     assert letters["t5"] == letters["bert"] != letters["llm"]
     assert all(row.comparisons == 3 for row in result.rewriter_tests.itertuples())
@@ -121,8 +144,13 @@ def test_a_lead_lowers_the_gain_below_its_chance_level_and_the_note_says_so() ->
     of_all = result.rewriters["mean"].mean()
     assert row["gain"] < row["by_chance"] < row["chosen"] - of_all
     assert row["chosen"] - row["by_chance"] == pytest.approx(of_all, abs=0.03)
-    [table] = [block for block in show(result) if isinstance(block, Table) and block.of == "best_of"]
-    assert "A gain below chance shows only that the best mean is higher than chance gives." in table.note
+    [table] = [
+        block for block in show(result) if isinstance(block, Table) and block.of == "best_of"
+    ]
+    assert (
+        "A gain below chance shows only that the best mean is higher than chance gives."
+        in table.note
+    )
 
 
 def test_one_rewriter_alone_has_its_row_and_no_pairs() -> None:
@@ -150,8 +178,19 @@ def test_several_are_shown_together_and_each_on_demand() -> None:
 @pytest.mark.parametrize(("shift", "verb"), [(-0.2, "loses"), (0.2, "gains")])
 def test_the_verdict_gives_what_the_best_loses_or_gains_as_a_size(shift: float, verb: str) -> None:
     human = 0.5 + np.random.default_rng(4).normal(0, 0.05, 50)
-    lost = verdicts(asked(scored(np.array([human + shift + np.linspace(-0.01, 0.01, 50), human - 0.3]), human, NAMES[:2])))[-1]
-    assert lost.text == f"t5 {verb} 0.200 NDCG@3 {'to' if verb == 'loses' else 'over'} Human" and lost.number == "0.200"
+    lost = verdicts(
+        asked(
+            scored(
+                np.array([human + shift + np.linspace(-0.01, 0.01, 50), human - 0.3]),
+                human,
+                NAMES[:2],
+            )
+        )
+    )[-1]
+    assert (
+        lost.text == f"t5 {verb} 0.200 NDCG@3 {'to' if verb == 'loses' else 'over'} Human"
+        and lost.number == "0.200"
+    )
     low, high = lost.interval.split(" to ")
     assert 0 < float(low) < 0.2 < float(high)
 
@@ -167,9 +206,13 @@ def test_the_verdict_gives_what_the_best_loses_or_gains_as_a_size(shift: float, 
         ([(0.3, 0.0)] * 2 + [(0.0, 0.0)] * 3, MORE),
     ],
 )
-def test_the_verdict_says_where_another_threshold_blames_the_other(low: list[tuple[float, float]], said: str) -> None:
+def test_the_verdict_says_where_another_threshold_blames_the_other(
+    low: list[tuple[float, float]], said: str
+) -> None:
     """At 0.5 Human fails in 30 of 50 turns and the rewriter in none; ``low``: (Human, QR) where they differ above 0."""
-    scores = np.array([*low, *[(0.3, 0.3)] * (30 - len(low)), *[(0.8, 0.8)] * 20])[np.random.default_rng(5).permutation(50)]
+    scores = np.array([*low, *[(0.3, 0.3)] * (30 - len(low)), *[(0.8, 0.8)] * 20])[
+        np.random.default_rng(5).permutation(50)
+    ]
     both = [parse_threshold(text) for text in (">0", ">=0.5")]
     qa, qr, _ = verdicts(asked(scored(scores[None, :, 1], scores[:, 0], ("qr",)), thresholds=both))
     assert qa.text == said and qa.number == "60%"
@@ -182,7 +225,8 @@ def test_the_squares_say_what_their_bins_add_up_to() -> None:
     assert isinstance(figure, Figure)
     assert figure.alt == "Turns per bin (QR, Human): × ×: 4; ✓ ×: 2; × ✓: 2; ✓ ✓: 2."
     assert (
-        "The bins with Human × contain 6 QA errors; the bins with QR × and Human ✓ contain 2 rewriter errors." in figure.caption
+        "The bins with Human × contain 6 QA errors; the bins with QR × and Human ✓ contain 2 rewriter errors."
+        in figure.caption
     )
 
 

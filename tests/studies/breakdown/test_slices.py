@@ -21,7 +21,11 @@ from tests.conftest import Command
 @pytest.fixture(scope="module")
 def result(demo: Path) -> robustcs.result.Result:  # type: ignore[name-defined]
     return robustcs.breakdown(
-        demo / "robustcs.toml", metrics="ndcg_cut_3", thresholds=">=0.5", slices=["depth", "texts"], find_slices=True
+        demo / "robustcs.toml",
+        metrics="ndcg_cut_3",
+        thresholds=">=0.5",
+        slices=["depth", "texts"],
+        find_slices=True,
     )
 
 
@@ -29,10 +33,17 @@ def test_causes_of_every_slicing_add_up(result) -> None:  # type: ignore[no-unty
     causes = result.attribution.set_index("cause")["count"]
     depths = result.slices[result.slices["slicing"] == "depth"]
     assert depths.groupby("cause")["count"].sum().to_dict() == causes.to_dict()
-    assert (depths.groupby("slice")["share"].sum().round(9) == 1).all() and set(depths["turns"]) == {10}
+    assert (depths.groupby("slice")["share"].sum().round(9) == 1).all() and set(
+        depths["turns"]
+    ) == {10}
     for row in depths.itertuples():
-        assert row.share == pytest.approx(row.count / row.turns) and row.difference == pytest.approx(row.share - row.rest)
-        assert row.ci_low <= row.share <= row.ci_high and -1 <= row.difference_low <= row.difference <= row.difference_high <= 1
+        assert row.share == pytest.approx(
+            row.count / row.turns
+        ) and row.difference == pytest.approx(row.share - row.rest)
+        assert (
+            row.ci_low <= row.share <= row.ci_high
+            and -1 <= row.difference_low <= row.difference <= row.difference_high <= 1
+        )
 
 
 def test_costs_are_those_of_the_turns(result) -> None:  # type: ignore[no-untyped-def]
@@ -43,9 +54,13 @@ def test_costs_are_those_of_the_turns(result) -> None:  # type: ignore[no-untype
         own = turns[[row.type in some for some in types]]
         loss = (own["human"] - own["qr"]).mean()
         assert (
-            row.turns == len(own) and row.share == pytest.approx(len(own) / 70) and row.loss == pytest.approx(loss, abs=1e-12)
+            row.turns == len(own)
+            and row.share == pytest.approx(len(own) / 70)
+            and row.loss == pytest.approx(loss, abs=1e-12)
         )
-        assert row.errors == (own["cause"] == "qr").sum() and row.of_errors == pytest.approx(row.errors / errors)
+        assert row.errors == (own["cause"] == "qr").sum() and row.of_errors == pytest.approx(
+            row.errors / errors
+        )
         assert pd.isna(row.error_low) == (row.units < 5)
         assert pd.isna(row.loss_low) or row.loss_low <= row.loss <= row.loss_high
     assert set(result.error_types["type"]) == {kind for some in types for kind in some}
@@ -62,7 +77,9 @@ def test_a_rewrite_that_is_missing_is_unknown(in_copy: Command, tmp_path: Path) 
 def test_errors_without_a_text_are_no_difference_from_human(demo: Path, tmp_path: Path) -> None:
     texts = json.loads((demo / "topics.json").read_text())
     every = [f"{topic['number']}_{turn['number']}" for topic in texts for turn in topic["turn"]]
-    (tmp_path / "some.tsv").write_text("turn\tquery\n" + "".join(f"{turn}\tWhat is it?\n" for turn in every[60:]))
+    (tmp_path / "some.tsv").write_text(
+        "turn\tquery\n" + "".join(f"{turn}\tWhat is it?\n" for turn in every[60:])
+    )
     project = robustcs.open_project(
         qrels=demo / "qrels.txt", qr=demo / "runs/stem_qr.trec", human=demo / "runs/stem_human.trec", relevance_level=2,
         rewrites={"qr": tmp_path / "some.tsv", "human": f"{demo / 'topics.json'}:manual"}, metrics="ndcg_cut_3",
@@ -81,12 +98,18 @@ def test_several_rewriters_in_one_table_and_figure(in_demo: Command, tmp_path: P
         " --rewrites qr:a=topics.json:automatic --rewrites qr:b=topics.json:raw --metric ndcg_cut_3"
         " --slices first --find-slices"
     )
-    shown = " ".join(in_demo(f"{line} --table error_types --table slices --table found_slices").out.split())
+    shown = " ".join(
+        in_demo(f"{line} --table error_types --table slices --table found_slices").out.split()
+    )
     assert shown.count("What differs in the rewrites, and what does it cost?") == 1
     assert "a: rewriter errors by slice" in shown and "b: rewriter errors by slice" not in shown
     assert "On which turns does a rewriter lose the most NDCG@3?" in shown
     rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["error_types"]
-    lost = {row["rewriter"]: row["turns"] for row in rows if row["type"] == "pronoun left" and row["threshold"] == ">=0.5"}
+    lost = {
+        row["rewriter"]: row["turns"]
+        for row in rows
+        if row["type"] == "pronoun left" and row["threshold"] == ">=0.5"
+    }
     assert lost["b"] > lost["a"]  # the raw text keeps them all
 
 
@@ -102,20 +125,41 @@ def test_slices_of_one_of_many_rewriters_say_which_it_is(in_demo: Command) -> No
 
 def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
     project = read_project(demo / "robustcs.toml")
-    opening, answers = (question.answer(Workspace(question.inputs(project))) for question in QUESTIONS)
-    cost = next(sentence for sentence in opening.findings if "occur in rewrites that differ from Human by" in sentence)
+    opening, answers = (
+        question.answer(Workspace(question.inputs(project))) for question in QUESTIONS
+    )
+    cost = next(
+        sentence
+        for sentence in opening.findings
+        if "occur in rewrites that differ from Human by" in sentence
+    )
     assert cost.startswith("94% of the rewriter errors (correct if NDCG@3 ≥ 0.5) occur")
-    assert "17 errors on 43 such turns. On these turns, the mean loss to Human is 0.303 NDCG@3 (95% CI 0.177 to 0.462)." in cost
-    assert {"error_types", "slices", "found_slices"} <= {block.of for block in opening.blocks if isinstance(block, Table)}
-    assert answers.findings[-1].startswith("The rewriter loses the most F1 on turns with depth ≤ 4 and shift = stays: ")
+    assert (
+        "17 errors on 43 such turns. On these turns, the mean loss to Human is 0.303 NDCG@3 (95% CI 0.177 to 0.462)."
+        in cost
+    )
+    assert {"error_types", "slices", "found_slices"} <= {
+        block.of for block in opening.blocks if isinstance(block, Table)
+    }
+    assert answers.findings[-1].startswith(
+        "The rewriter loses the most F1 on turns with depth ≤ 4 and shift = stays: "
+    )
 
 
 def test_few_conversations_have_a_report_without_a_search(tmp_path: Path) -> None:
-    (tmp_path / "qrels").write_text("".join(f"{topic}_{turn} 0 d 1\n" for topic in range(6) for turn in (1, 2)))
+    (tmp_path / "qrels").write_text(
+        "".join(f"{topic}_{turn} 0 d 1\n" for topic in range(6) for turn in (1, 2))
+    )
     for name in ("qr", "human"):
-        lines = [f"{topic}_{turn} Q0 {'d' if name == 'human' else 'e'} 1 1 x\n" for topic in range(6) for turn in (1, 2)]
+        lines = [
+            f"{topic}_{turn} Q0 {'d' if name == 'human' else 'e'} 1 1 x\n"
+            for topic in range(6)
+            for turn in (1, 2)
+        ]
         (tmp_path / name).write_text("".join(lines))
     (tmp_path / "qr").write_text((tmp_path / "qr").read_text() + "0_1 Q0 d 2 0.5 x\n")
-    project = robustcs.open_project(qrels=tmp_path / "qrels", qr=tmp_path / "qr", human=tmp_path / "human")
+    project = robustcs.open_project(
+        qrels=tmp_path / "qrels", qr=tmp_path / "qr", human=tmp_path / "human"
+    )
     result = QUESTIONS[0].answer(Workspace(QUESTIONS[0].inputs(project))).result
     assert len(result.tables["slices"]) and not len(result.tables["found_slices"])

@@ -30,7 +30,14 @@ def test_the_demo_collection_fits_together(in_demo: Command) -> None:
         "original", "qr", "human", "plain_original", "plain_qr", "plain_human"
     ]  # fmt: skip
     assert tables["texts"] == [
-        {"formulation": name, "texts": 70, "without": 0, "extra": 0, "unanswered": 0, "unchanged": unchanged}
+        {
+            "formulation": name,
+            "texts": 70,
+            "without": 0,
+            "extra": 0,
+            "unanswered": 0,
+            "unchanged": unchanged,
+        }
         for name, unchanged in (("original", 70), ("qr", 7), ("human", 19))
     ]
     assert result["notes"] == ["raw_2 misses 1 turn: 4_4"]
@@ -38,9 +45,17 @@ def test_the_demo_collection_fits_together(in_demo: Command) -> None:
 
 
 def test_nothing_is_changed(in_copy: Command, tmp_path: Path) -> None:
-    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.rglob("*") if path.is_file()}
+    before = {
+        path: (path.stat().st_mtime_ns, path.read_bytes())
+        for path in tmp_path.rglob("*")
+        if path.is_file()
+    }
     in_copy("check")
-    assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert {
+        path: (path.stat().st_mtime_ns, path.read_bytes())
+        for path in tmp_path.rglob("*")
+        if path.is_file()
+    } == before
 
 
 def test_one_broken_file_does_not_hide_the_rest(in_copy: Command, tmp_path: Path) -> None:
@@ -50,17 +65,32 @@ def test_one_broken_file_does_not_hide_the_rest(in_copy: Command, tmp_path: Path
     (tmp_path / "demo" / "runs" / "stem_raw_1.trec").unlink()
     answer = in_copy("check --format json", code=3)
     result = json.loads(answer.out)
-    problems = {entry["role"]: entry["problem"] for entry in result["tables"]["files"] if entry["problem"]}
+    problems = {
+        entry["role"]: entry["problem"] for entry in result["tables"]["files"] if entry["problem"]
+    }
     assert list(problems) == ["qr", "raw_1"]
     assert answer.err.splitlines() == list(problems.values())
     assert problems["qr"].startswith("runs/stem_qr.trec:10: 4 columns, but a run has 6")
-    assert [row["system"] for row in result["tables"]["runs"]][:3] == ["original", "human", "plain_original"]
+    assert [row["system"] for row in result["tables"]["runs"]][:3] == [
+        "original",
+        "human",
+        "plain_original",
+    ]
 
 
 def test_texts_alone(in_demo: Command) -> None:
-    result = json.loads(in_demo("check --config /dev/null --rewrites original=topics.json --format json").out)
+    result = json.loads(
+        in_demo("check --config /dev/null --rewrites original=topics.json --format json").out
+    )
     assert result["tables"]["texts"] == [
-        {"formulation": "original", "texts": 70, "without": None, "extra": None, "unanswered": 70, "unchanged": 70}
+        {
+            "formulation": "original",
+            "texts": 70,
+            "without": None,
+            "extra": None,
+            "unanswered": 70,
+            "unchanged": 70,
+        }
     ]
     assert result["notes"] == [
         "no qrels or scores could be read, so the turns of other files cannot be checked",
@@ -70,37 +100,82 @@ def test_texts_alone(in_demo: Command) -> None:
 
 def test_further_texts_are_files_like_others(in_copy: Command, tmp_path: Path) -> None:
     folder = tmp_path / "demo"
-    (folder / "m.tsv").write_text("1_1\tWhere do bees live?\n1_2\tWhat do bees eat?\n99_1\tWhat else?\n")
+    (folder / "m.tsv").write_text(
+        "1_1\tWhere do bees live?\n1_2\tWhat do bees eat?\n99_1\tWhat else?\n"
+    )
     (folder / "r.tsv").write_text("1_1\tWhat is it?\n1_2\tWhat do they eat?\n")
     (folder / "t.tsv").write_text("1_1\tWhat?\n1_1\tWhere?\n")
     with (folder / "robustcs.toml").open("a") as config:
-        config.write('\n[texts]\nm = "m.tsv"\nt = "t.tsv"\n[raw_texts]\nraw_1 = "r.tsv"\nqr = "r.tsv"\nnone = "no.tsv"\n')
+        config.write(
+            '\n[texts]\nm = "m.tsv"\nt = "t.tsv"\n[raw_texts]\nraw_1 = "r.tsv"\nqr = "r.tsv"\nnone = "no.tsv"\n'
+        )
     answer = in_copy("check --format json", code=3)
     result = json.loads(answer.out)
     files = {entry["role"]: entry for entry in result["tables"]["files"]}
-    assert [files[f"{name} texts"]["rows"] for name in ("m", "t", "raw_1", "none")] == [3, None, 2, None]
+    assert [files[f"{name} texts"]["rows"] for name in ("m", "t", "raw_1", "none")] == [
+        3,
+        None,
+        2,
+        None,
+    ]
     assert answer.err.splitlines() == [files["t texts"]["problem"], files["none texts"]["problem"]]
-    assert files["t texts"]["problem"].startswith("t.tsv:2: ") and files["none texts"]["problem"].startswith("no.tsv: ")
+    assert files["t texts"]["problem"].startswith("t.tsv:2: ") and files["none texts"][
+        "problem"
+    ].startswith("no.tsv: ")
     texts = {row.pop("formulation"): row for row in result["tables"]["texts"]}
     assert texts["m"] == {"texts": 3, "without": 68, "extra": 1, "unanswered": 3, "unchanged": 0}
-    assert texts["raw_1"] == {"texts": 2, "without": 68, "extra": 0, "unanswered": 0, "unchanged": 0}
+    assert texts["raw_1"] == {
+        "texts": 2,
+        "without": 68,
+        "extra": 0,
+        "unanswered": 0,
+        "unchanged": 0,
+    }
     assert result["notes"] == [
         "raw_2 misses 1 turn: 4_4",
         "m has texts for 1 turn (99_1) that no formulation has",
         "two systems with texts are named qr: robustcs retrieve needs different names",
         "no run answers 3 turns (1_1, 1_2, 99_1) of m; robustcs retrieve creates one",
     ]
-    assert "m                 3       68      1            3                  0\n" in in_copy("check", code=3).out
+    assert (
+        "m                 3       68      1            3                  0\n"
+        in in_copy("check", code=3).out
+    )
 
 
-def test_ids_cut_at_the_document_are_told(shared_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_ids_cut_at_the_document_are_told(
+    shared_data: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     folder = shared_data / "cast2021"
-    runs = [f"--run={name}={folder / 'runs' / f'org_convdr.{name}.gz'}" for name in ("passages.trec", "run")]
-    assert run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--format", "json"]) == 0
+    runs = [
+        f"--run={name}={folder / 'runs' / f'org_convdr.{name}.gz'}"
+        for name in ("passages.trec", "run")
+    ]
+    assert (
+        run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--format", "json"]) == 0
+    )
     notes = " ".join(json.loads(capfd.readouterr().out)["notes"])
-    assert notes.count("; use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC") == 1
+    assert (
+        notes.count(
+            "; use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC"
+        )
+        == 1
+    )
     assert "passages.trec: none of its passages is judged" in notes
-    assert run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--documents", "--format", "json"]) == 0
+    assert (
+        run(
+            [
+                "check",
+                "--qrels",
+                str(folder / "qrels-docs.txt.gz"),
+                *runs,
+                "--documents",
+                "--format",
+                "json",
+            ]
+        )
+        == 0
+    )
     result = json.loads(capfd.readouterr().out)
     assert "passage ids" not in " ".join(result["notes"]) and result["policy"]["documents"] is True
 
@@ -120,12 +195,19 @@ def test_files_of_other_studies_are_read_too(in_copy: Command, tmp_path: Path) -
         "crowd grades": 149, "crowd gold checks": 3, "crowd bank": 11,
         "crowd subset": 3, "crowd run ids": 14, "crowd run texts": 8, "review files": 24,
     }  # fmt: skip
-    config.write_text(others.replace("need_hasty", "nope").replace('"annotations/workers.jsonl"', '"paraphrases.csv"'))
+    config.write_text(
+        others.replace("need_hasty", "nope").replace(
+            '"annotations/workers.jsonl"', '"paraphrases.csv"'
+        )
+    )
     broken = in_copy("check", code=3)
     assert "clariq/nope.txt: no such file" in broken.err and "paraphrases.csv:1: " in broken.err
     config.write_text(others.replace('qrels = "clariq/qrels.txt"\n', ""))
     told = " ".join(in_copy("check").out.split())
-    assert "Note: [clariq]: no qrels of facets are given; add --qrels FILE, or qrels in [clariq]" in told
+    assert (
+        "Note: [clariq]: no qrels of facets are given; add --qrels FILE, or qrels in [clariq]"
+        in told
+    )
 
 
 def test_a_run_that_answers_no_judged_turn(
@@ -135,7 +217,22 @@ def test_a_run_that_answers_no_judged_turn(
     Path("qrels.txt").write_text("1_1 0 a 1\n1_2 0 a 1\n1_10 0 b 0\n")
     Path("run.trec").write_text("9_1 Q0 a 1 2 t\n9_2 Q0 b 1 2 t\n")
     Path("half.trec").write_text("1_1 Q0 a 1 2 t\n1_1 Q0 x 2 1 t\n")
-    assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec", "--run", "half=half.trec", "--format", "json"]) == 3
+    assert (
+        run(
+            [
+                "check",
+                "--qrels",
+                "qrels.txt",
+                "--run",
+                "other=run.trec",
+                "--run",
+                "half=half.trec",
+                "--format",
+                "json",
+            ]
+        )
+        == 3
+    )
     out, err = capfd.readouterr()
     refused = (
         "run.trec: none of its turns is in the qrels: its turn ids look like '9_1', those of the qrels like '1_1'; check that"
@@ -180,15 +277,31 @@ def test_commands_that_can_run_come_first(in_demo: Command) -> None:
         printed = in_demo(f"{line}{named}").out
         ready, lacking, none = (
             printed[printed.index(head) :]
-            for head in ("These commands can run: ", "Which commands cannot run, and what do they need?", "No input for: ")
+            for head in (
+                "These commands can run: ",
+                "Which commands cannot run, and what do they need?",
+                "No input for: ",
+            )
         )
         assert len(ready) > len(lacking) > len(none)
-        assert ready.startswith("These commands can run: evaluate, unjudged, judge --list, report.\n")
+        assert ready.startswith(
+            "These commands can run: evaluate, unjudged, judge --list, report.\n"
+        )
         assert " ".join(none.split()).startswith(
             "No input for: review, samples, paraphrase, testsets, retrieve, diversity, answers, clariq, agreement, crowd."
         )
         own = {cells[0] for cells in map(str.split, lacking[: -len(none)].splitlines()) if cells}
-        assert own >= {"breakdown", "sweep", "components", "correlate", "augment", "audit", "robustness", "passages", "compare"}
+        assert own >= {
+            "breakdown",
+            "sweep",
+            "components",
+            "correlate",
+            "augment",
+            "audit",
+            "robustness",
+            "passages",
+            "compare",
+        }
         assert not own & {"clariq", "crowd", "agreement", "evaluate", "report"}
         assert "audit       no judges are given; add --judge NAME=FILE\n" in lacking
 

@@ -21,13 +21,19 @@ from robustcs.cli.main import run
 from tests.small_project import BROKEN, FILES, TOML
 
 _KEYS = [line for line in TOML.splitlines() if "=" in line]
-_PART = {name: TOML[TOML.index(f"[{name}") :].split("\n[")[0] + "\n" for name in ("agreement", "clariq", "crowd")}
+_PART = {
+    name: TOML[TOML.index(f"[{name}") :].split("\n[")[0] + "\n"
+    for name in ("agreement", "clariq", "crowd")
+}
 _SCORED = "".join(f'[formulations.{role}]\nscores = "{name}.eval"\nrewrites = "{name}.tsv"\n'
                   for role, name in (("original", "raw"), ("qr", "qr"), ("human", "human")))  # fmt: skip
 _ANSWERED = _SCORED.replace("scores", "answers").replace(".eval", ".json")
 _RUNS = "".join(f'[formulations.{role}]\nrun = "{name}.trec"\n'
                 for role, name in (("original", "raw"), ("qr", "qr"), ("human", "human")))  # fmt: skip
-_TEXTS = "".join(f'[formulations.{role}]\nrewrites = "{name}.tsv"\n' for role, name in (("qr", "qr"), ("human", "human")))
+_TEXTS = "".join(
+    f'[formulations.{role}]\nrewrites = "{name}.tsv"\n'
+    for role, name in (("qr", "qr"), ("human", "human"))
+)
 _FOREIGN = {name: re.sub(r"(?m)^[0-9]+(?=_)", r"x\g<0>", FILES[name]) for name in FILES}
 _UNJUDGED = {name: re.sub(r" d(\d) ", r" other\1 ", FILES[name]) for name in FILES}
 
@@ -132,13 +138,21 @@ def _said(name: str, capfd: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 def _done(row: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> Done:
     _OPENED.clear()
-    code = run([*shlex.split(row["command"]), *(["--output", "made"] if row["command"] == "report" else [])])
+    code = run(
+        [
+            *shlex.split(row["command"]),
+            *(["--output", "made"] if row["command"] == "report" else []),
+        ]
+    )
     return Done(row, code, capfd.readouterr().err, {*_OPENED})
 
 
 @pytest.fixture
 def whole(
-    remembered: list[Done], folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    remembered: list[Done],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> list[Done]:
     """The same, from a folder of its own."""
     if not remembered:
@@ -179,8 +193,16 @@ def test_what_check_says_of_every_command_is_so(
 ) -> None:
     reported, changed = name in REPORTED or (every and name in _REPORTED_LONG), _changed(name)
     rows = _said(name, capfd)
-    same = {one.row["command"]: one for one in whole if changed and changed.isdisjoint(one.opened) and one.row in rows}
-    done = [_done(row, capfd) for row in (rows if reported else rows[:-1]) if every or row["command"] not in same]
+    same = {
+        one.row["command"]: one
+        for one in whole
+        if changed and changed.isdisjoint(one.opened) and one.row in rows
+    }
+    done = [
+        _done(row, capfd)
+        for row in (rows if reported else rows[:-1])
+        if every or row["command"] not in same
+    ]
     for one in done:
         if not one.row["runs"]:
             assert one.row["because"], one.row

@@ -34,7 +34,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]  # fmt: skip
     topics[2]["turn"][1]["manual_rewritten_utterance"] = " "  # type: ignore[index]
     Path("topics.json").write_text(json.dumps(topics))
-    rewrites = [json.dumps({"sample_id": turn, "predicted_rewrite": [f"what of {turn}?", f"which {turn}?"]}) for turn in TURNS]
+    rewrites = [
+        json.dumps({"sample_id": turn, "predicted_rewrite": [f"what of {turn}?", f"which {turn}?"]})
+        for turn in TURNS
+    ]
     rewrites[6] = json.dumps({"sample_id": TURNS[6], "predicted_rewrite": ["what?", ""]})
     Path("rewrites.jsonl").write_text("\n".join([*rewrites[:9], '{"sample_id"', *rewrites[9:]]))
     return tmp_path
@@ -57,12 +60,20 @@ def test_check_lists_them(folder: Path, capfd: pytest.CaptureFixture[str]) -> No
         ("qr texts", "rewrites.jsonl", 7, "turn 2_2: empty text"),
         ("qr texts", "rewrites.jsonl", 10, "not JSON (Expecting ':' delimiter)"),
     ]
-    assert result["policy"]["line"].endswith(f" · {HUMAN} · {QR}") and result["policy"]["skipped"] == [HUMAN, QR]
-    told = [f"{role} texts ({one.removeprefix(f'{role}: ')})" for role, one in (("human", HUMAN), ("qr", QR))]
+    assert result["policy"]["line"].endswith(f" · {HUMAN} · {QR}") and result["policy"][
+        "skipped"
+    ] == [HUMAN, QR]
+    told = [
+        f"{role} texts ({one.removeprefix(f'{role}: ')})"
+        for role, one in (("human", HUMAN), ("qr", QR))
+    ]
     assert f"More than 1% of rows were skipped: {', '.join(told)}" in result["notes"]
     assert run(["check", *QUESTIONS.split()]) == 0
     out = " ".join(capfd.readouterr().out.split())
-    assert "human texts topics.json 39 1 skipped" in out and f"human texts topics.json – {EMPTY}" in out
+    assert (
+        "human texts topics.json 39 1 skipped" in out
+        and f"human texts topics.json – {EMPTY}" in out
+    )
 
 
 def test_a_folder_goes_from_init_to_check(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -73,16 +84,26 @@ def test_a_folder_goes_from_init_to_check(folder: Path, capfd: pytest.CaptureFix
 def test_results_name_them(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     result = _json(f"diversity {QUESTIONS}", capfd)
     # of 3_2 there is no manual text, and nothing to compare the others with
-    assert result["policy"]["line"] == f"39 turns in 8 conversations · nothing is scored · {HUMAN} · {QR}"
+    assert (
+        result["policy"]["line"]
+        == f"39 turns in 8 conversations · nothing is scored · {HUMAN} · {QR}"
+    )
     assert {entry["path"]: (entry["rows"], entry.get("skipped")) for entry in result["inputs"]} == {
         "topics.json": (40, 1), "rewrites.jsonl": (40, 2),
     }  # fmt: skip
     # of a file that is read once, for what is sound, nothing is said
-    sound = _json("diversity --rewrites original=topics.json:original --rewrites human=topics.json:original", capfd)
-    assert "skipped" not in sound["policy"] and all("skipped" not in entry for entry in sound["inputs"])
+    sound = _json(
+        "diversity --rewrites original=topics.json:original --rewrites human=topics.json:original",
+        capfd,
+    )
+    assert "skipped" not in sound["policy"] and all(
+        "skipped" not in entry for entry in sound["inputs"]
+    )
 
 
-def test_an_empty_draw_is_compared_with_nothing(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_draw_is_compared_with_nothing(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     result = _json(f"samples {QUESTIONS}", capfd)
     (row,) = result["tables"]["samples"]
     assert (row["texts"], row["turns"], row["differing"]) == (2, 39, 39)
@@ -90,18 +111,27 @@ def test_an_empty_draw_is_compared_with_nothing(folder: Path, capfd: pytest.Capt
     assert result["policy"]["skipped"] == [QR] and result["policy"]["turns"] == 40
 
 
-def test_of_several_targets_the_file_is_named(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_of_several_targets_the_file_is_named(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     Path("other.jsonl").write_text(Path("rewrites.jsonl").read_text())
-    result = _json("diversity --source topics.json --target rewrites.jsonl --target other.jsonl", capfd)
+    result = _json(
+        "diversity --source topics.json --target rewrites.jsonl --target other.jsonl", capfd
+    )
     assert result["policy"]["skipped"] == [
         HUMAN.replace("human", "source"), *(QR.replace("qr", f"target {name}.jsonl") for name in ("rewrites", "other"))
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("study", ["diversity", "samples"])
-def test_strict_refuses_the_file(folder: Path, study: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_strict_refuses_the_file(
+    folder: Path, study: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert run([study, *QUESTIONS.split(), "--strict"]) == 3
-    first = {"diversity": f"topics.json: {EMPTY}", "samples": "rewrites.jsonl:7: turn 2_2: empty text"}[study]
+    first = {
+        "diversity": f"topics.json: {EMPTY}",
+        "samples": "rewrites.jsonl:7: turn 2_2: empty text",
+    }[study]
     assert capfd.readouterr().err.startswith(f"{first}; write the text or remove the turn\n")
     Path("robustcs.toml").write_text("[policy]\nstrict = true\n")
     assert run([study, *QUESTIONS.split()]) == 3
@@ -120,7 +150,9 @@ def test_strict_in_check(folder: Path, capfd: pytest.CaptureFixture[str]) -> Non
 def test_python(folder: Path) -> None:
     texts = {"original": "topics.json:original", "human": "topics.json:human"}
     result = robustcs.diversity(rewrites=texts)
-    assert result.evaluated.policy_line == f"39 turns in 8 conversations · nothing is scored · {HUMAN}"
+    assert (
+        result.evaluated.policy_line == f"39 turns in 8 conversations · nothing is scored · {HUMAN}"
+    )
     assert [entry["skipped"] for entry in result.inputs] == [1]
     with pytest.raises(InputError, match=EMPTY):
         robustcs.diversity(rewrites=texts, strict=True)

@@ -13,12 +13,24 @@ RELEVANCE = [
         "ci_high": 0.95,
     }
     for metric, more in (("MRR100", 0.5), ("NDCG3", 0.0))
-    for name, value in (("worst", 0.05), ("no", 0.10), ("best", 0.40), ("bert", 0.13), ("stem", 0.09))
+    for name, value in (
+        ("worst", 0.05),
+        ("no", 0.10),
+        ("best", 0.40),
+        ("bert", 0.13),
+        ("stem", 0.09),
+    )
 ]
 
 
 def compared(first: str, second: str, difference: float, **more: float | str) -> dict[str, object]:
-    row = {"task": "document_relevance", "metric": "NDCG3", "first": first, "second": second, "difference": difference}
+    row = {
+        "task": "document_relevance",
+        "metric": "NDCG3",
+        "first": first,
+        "second": second,
+        "difference": difference,
+    }
     return {
         **row,
         "ci_low": difference - 0.01,
@@ -55,7 +67,9 @@ def test_asking_is_compared_with_not_asking() -> None:
 
 
 def test_one_system_that_loses_and_another_measure() -> None:
-    rows = [row for row in RELEVANCE if row["metric"] == "MRR100" and row["system"] in ("no", "stem")]
+    rows = [
+        row for row in RELEVANCE if row["metric"] == "MRR100" and row["system"] in ("no", "stem")
+    ]
     tables = {"document_relevance": rows, "comparisons": [
         compared("stem", "no", -0.02, metric="MRR100", ci_low=float("nan"), p_corrected=0.0004)]}  # fmt: skip
     card, without, systems = said("clariq", tables)
@@ -64,23 +78,41 @@ def test_one_system_that_loses_and_another_measure() -> None:
     )
     assert [one.weight for one in cards(made("clariq", tables))] == [0.02]
     assert "best" not in card + without
-    assert systems == "MRR100 with the questions of each system: stem 0.590 (difference −0.020, adjusted p = 0.0004)."
+    assert (
+        systems
+        == "MRR100 with the questions of each system: stem 0.590 (difference −0.020, adjusted p = 0.0004)."
+    )
     assert said("clariq", {"document_relevance": rows}) == []
 
 
 def test_baselines_that_are_not_known_and_systems_beyond_the_fourth() -> None:
     names = ["one", "two", "three", "four", "five", "six"]
     rows = [{"system": name, "metric": "NDCG3", "value": 0.2} for name in ("worst", "no", *names)]
-    tables = {"document_relevance": rows, "comparisons": [compared(name, "no", 0.1) for name in names]}
+    tables = {
+        "document_relevance": rows,
+        "comparisons": [compared(name, "no", 0.1) for name in names],
+    }
     _, without, systems = said("clariq", tables)
     assert without == "Without a clarifying question, NDCG3 of the documents is 0.200."
-    assert "four 0.200" in systems and "five" not in systems and systems.endswith("; 2 more in the table.")
+    assert (
+        "four 0.200" in systems
+        and "five" not in systems
+        and systems.endswith("; 2 more in the table.")
+    )
 
 
 def test_the_predicted_need() -> None:
     rows = [
         {"system": "bert", "measure": "recall", "value": 0.9, "topics": 7},
-        {"system": "bert", "measure": "f1", "value": 0.512, "ci_low": 0.41, "ci_high": 0.62, "topics": 61, "missing": 2},
+        {
+            "system": "bert",
+            "measure": "f1",
+            "value": 0.512,
+            "ci_low": 0.41,
+            "ci_high": 0.62,
+            "topics": 61,
+            "missing": 2,
+        },
         {"system": "stem", "measure": "f1", "value": 0.4, "topics": 61},
     ]
     assert said("clariq", {"clarification_need": rows}) == [

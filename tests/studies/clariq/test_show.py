@@ -14,12 +14,24 @@ TOPICS = Topics({"1": "one", "2": "two"}, {"1": 1, "2": 4}, {"1": frozenset({"a"
                 {"F1": "1", "F2": "2"}, {}, {}, 2)  # fmt: skip
 SYSTEMS = (
     System("best", documents=Asked({"P1": {"F1": 1.0, "F2": 1.0}})),
-    System("mine", {"1": ["a"]}, Asked({"P1": {"F1": 1.0, "F2": 0.0}}, {"F1": "a"}, {"F2": "no output"}), {"1": 1}),
+    System(
+        "mine",
+        {"1": ["a"]},
+        Asked({"P1": {"F1": 1.0, "F2": 0.0}}, {"F1": "a"}, {"F2": "no output"}),
+        {"1": 1},
+    ),
 )
 
 
 def test_every_table_has_cells_for_its_columns() -> None:
-    result = clariq(outputs(*SYSTEMS), TOPICS, {}, (Preference("clear", "mine", "yours", "mine", ""),), EvaluationPolicy(), 0)
+    result = clariq(
+        outputs(*SYSTEMS),
+        TOPICS,
+        {},
+        (Preference("clear", "mine", "yours", "mine", ""),),
+        EvaluationPolicy(),
+        0,
+    )
     blocks = show(result)
     tables = {block.slug: block for block in blocks if isinstance(block, Table)}
     assert list(tables) == [
@@ -35,7 +47,10 @@ def test_every_table_has_cells_for_its_columns() -> None:
     note = tables["question_relevance"].note
     assert "Missing output: mine for 1 topic." in note
     assert note.endswith("No interval: only 2 topics (at least 5 required).")
-    assert [row[:2] for row in tables["document_relevance"].rows] == [("Best question", "1.0000"), ("mine", "0.5000")]
+    assert [row[:2] for row in tables["document_relevance"].rows] == [
+        ("Best question", "1.0000"),
+        ("mine", "0.5000"),
+    ]
     assert tables["comparisons-documents"].rows[0][:3] == ("P1", "mine − Best question", "−0.5000")
     assert tables["clarification_need"].rows[0][4] == "0.0000"
     assert tables["need_confusion"].rows[3] == ("mine", "4", "0", "0", "0", "0", "1")
@@ -49,8 +64,14 @@ def test_nothing_is_shown_of_tasks_without_input() -> None:
 
 def test_pairs_of_systems_stand_together() -> None:
     judged = [("clear", "a", "b"), ("clear", "a", "c"), ("warm", "a", "b")]
-    preferences = tuple(Preference(criterion, first, second, first, "") for criterion, first, second in judged)
+    preferences = tuple(
+        Preference(criterion, first, second, first, "") for criterion, first, second in judged
+    )
     [table] = show(clariq(outputs(), None, {}, preferences, EvaluationPolicy(), 0))
     assert isinstance(table, Table)
-    assert [row[:2] for row in table.rows] == [("clear", "a : b"), ("warm", "a : b"), ("clear", "a : c")]
+    assert [row[:2] for row in table.rows] == [
+        ("clear", "a : b"),
+        ("warm", "a : b"),
+        ("clear", "a : c"),
+    ]
     assert table.rules == {2}

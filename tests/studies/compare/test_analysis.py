@@ -27,7 +27,11 @@ TURNS = [f"{topic}_{depth}" for topic in range(1, 11) for depth in range(1, 8)]
 
 
 def system(
-    scores: Mapping[str, float], ranking: str = "a", text: str = "q", role: str = "qr", room: float = 0.0
+    scores: Mapping[str, float],
+    ranking: str = "a",
+    text: str = "q",
+    role: str = "qr",
+    room: float = 0.0,
 ) -> SystemState:
     """One measure; grades of unjudged passages move every score by up to ``room``."""
     return SystemState(
@@ -40,7 +44,11 @@ def system(
     )
 
 
-def state(systems: Mapping[str, SystemState], judgments: str = "j", thresholds: tuple[str, ...] = (">0", ">=0.5")) -> State:
+def state(
+    systems: Mapping[str, SystemState],
+    judgments: str = "j",
+    thresholds: tuple[str, ...] = (">0", ">=0.5"),
+) -> State:
     turns = {turn for one in systems.values() for scores in one.scores.values() for turn in scores}
     policy = {**EvaluationPolicy().as_dict(), "line": "p"}
     return State("s", policy, thresholds, [], systems, dict.fromkeys(turns, judgments), 0)
@@ -82,9 +90,15 @@ def test_the_same_drop_cannot_be_told_where_grades_could_undo_it() -> None:
         " grades of unjudged passages could reduce this to −0.015"
     )
     # both runs hold the same unjudged passages: whatever their grades, the drop stays
-    fixed = Rescored({METRIC: numbers(old)}, {METRIC: numbers_(new - old)}, {METRIC: numbers_(new - old)})
-    (row,) = compared(*states, "drop>0.02", rescored={"a": fixed}, evidence="bounds").gate.itertuples()
-    assert row.outcome == "failed" and row.low == pytest.approx(float((old - new).mean())) == row.high
+    fixed = Rescored(
+        {METRIC: numbers(old)}, {METRIC: numbers_(new - old)}, {METRIC: numbers_(new - old)}
+    )
+    (row,) = compared(
+        *states, "drop>0.02", rescored={"a": fixed}, evidence="bounds"
+    ).gate.itertuples()
+    assert (
+        row.outcome == "failed" and row.low == pytest.approx(float((old - new).mean())) == row.high
+    )
     assert row.reason.endswith("and at least by 0.105 for any grades of unjudged passages")
 
 
@@ -96,13 +110,17 @@ def test_p_is_the_share_of_sign_patterns() -> None:
     generator = np.random.default_rng(7)
     old = np.clip(scores_of_conversations(generator), 0, 1)
     new = np.clip(old + generator.normal(-0.02, 0.1, 70), 0, 1)
-    result = compared(state({"a": system(numbers(old))}), state({"a": system(numbers(new))}), "drop>0.01")
+    result = compared(
+        state({"a": system(numbers(old))}), state({"a": system(numbers(new))}), "drop>0.01"
+    )
     sums = (old - new - 0.01).reshape(10, 7).sum(axis=1)
     totals = np.array(list(product((1, -1), repeat=10))) @ sums
     assert result.gate["p"][0] == pytest.approx(float((totals >= sums.sum() - 1e-12).mean()))
     both = (new - old).reshape(10, 7).sum(axis=1)
     totals = np.array(list(product((1, -1), repeat=10))) @ both
-    assert result.measures["p"][0] == pytest.approx(float((np.abs(totals) >= abs(both.sum()) - 1e-12).mean()))
+    assert result.measures["p"][0] == pytest.approx(
+        float((np.abs(totals) >= abs(both.sum()) - 1e-12).mean())
+    )
 
 
 def test_runs_without_a_change_are_no_comparisons() -> None:
@@ -110,10 +128,16 @@ def test_runs_without_a_change_are_no_comparisons() -> None:
     same = {name: system(numbers(scores_of_conversations(generator))) for name in "bcdefg"}
     old = scores_of_conversations(generator)
     new = old - 0.05 - 0.02 * generator.random(70)
-    result = compared(state({"a": system(numbers(old)), **same}), state({"a": system(numbers(new)), **same}), "drop>0")
+    result = compared(
+        state({"a": system(numbers(old)), **same}),
+        state({"a": system(numbers(new)), **same}),
+        "drop>0",
+    )
     changed = result.measures.set_index("system")
     assert changed["p_corrected"]["a"] == pytest.approx(changed["p"]["a"])
-    assert (changed["p_corrected"].drop("a") == 1).all() and list(result.turns["system"].unique()) == ["a"]
+    assert (changed["p_corrected"].drop("a") == 1).all() and list(
+        result.turns["system"].unique()
+    ) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +153,12 @@ def test_runs_without_a_change_are_no_comparisons() -> None:
     ],
 )
 def test_why_a_score_changed(new: SystemState, judgments: str, again: float, why: str) -> None:
-    rescored = {"a": Rescored({METRIC: {"1_1": again}}, {METRIC: {"1_1": -1.0}}, {METRIC: {"1_1": 1.0}})}
-    result = compared(state({"a": system({"1_1": 0.6})}), state({"a": new}, judgments), rescored=rescored)
+    rescored = {
+        "a": Rescored({METRIC: {"1_1": again}}, {METRIC: {"1_1": -1.0}}, {METRIC: {"1_1": 1.0}})
+    }
+    result = compared(
+        state({"a": system({"1_1": 0.6})}), state({"a": new}, judgments), rescored=rescored
+    )
     (row,) = result.turns.itertuples()
     assert (row.why, row.crossed, row.change) == (why, "−>=0.5", pytest.approx(-0.4))
 
@@ -138,7 +166,10 @@ def test_why_a_score_changed(new: SystemState, judgments: str, again: float, why
 def test_a_run_without_texts_beside_one_with_texts() -> None:
     """Such as a set of paraphrases, of which nothing but its run is known."""
     states = [
-        state({"a": system({"1_1": score}, text="q"), "b": replace(system({"1_1": score}), texts={})}) for score in (0.6, 0.2)
+        state(
+            {"a": system({"1_1": score}, text="q"), "b": replace(system({"1_1": score}), texts={})}
+        )
+        for score in (0.6, 0.2)
     ]
     (cards,) = (block for block in show(compared(*states)) if isinstance(block, Cards))
     assert [(card.title, [name for name, _ in card.fields]) for card in cards.cards] == [
@@ -173,12 +204,18 @@ def test_shares_of_errors() -> None:
     new = state({"qr": system(worse), "human": human})
     gate = compared(old, new, "qr>0.1", "qa>0.1").gate.set_index(["condition", "metric"])
     assert gate["drop"]["qr>0.1", f"{METRIC} >=0.5"] == pytest.approx(3 / 7)
-    assert set(gate["outcome"]["qr>0.1"]) == {"failed"} and set(gate["outcome"]["qa>0.1"]) == {"passed"}
+    assert set(gate["outcome"]["qr>0.1"]) == {"failed"} and set(gate["outcome"]["qa>0.1"]) == {
+        "passed"
+    }
     assert gate["low"]["qr>0.1", f"{METRIC} >=0.5"] == pytest.approx(3 / 7)
 
 
-@pytest.mark.parametrize(("right", "wrong", "threshold", "room"), [(0.8, 0.2, ">=0.5", 0.3), (0.2, 0.8, "=0.2", 0.6)])
-def test_grades_that_could_undo_the_growth_of_a_share(right: float, wrong: float, threshold: str, room: float) -> None:
+@pytest.mark.parametrize(
+    ("right", "wrong", "threshold", "room"), [(0.8, 0.2, ">=0.5", 0.3), (0.2, 0.8, "=0.2", 0.6)]
+)
+def test_grades_that_could_undo_the_growth_of_a_share(
+    right: float, wrong: float, threshold: str, room: float
+) -> None:
     """If the bounds of the wrong scores reach the threshold, no new error is certain."""
     fine = dict.fromkeys(TURNS, right)
     worse = {turn: right if int(turn.split("_")[1]) % 2 else wrong for turn in TURNS}
@@ -189,7 +226,10 @@ def test_grades_that_could_undo_the_growth_of_a_share(right: float, wrong: float
         (row,) = compared(old, new, "qr>0.1", evidence="bounds").gate.itertuples()
         assert (row.low, row.outcome) == (pytest.approx(low), outcome)
         (row,) = compared(new, old, "qr>0.1", evidence="bounds").gate.itertuples()
-        assert (row.low, row.outcome) == (-1.0 if threshold == "=0.2" or low == 0 else -3 / 7, "passed")
+        assert (row.low, row.outcome) == (
+            -1.0 if threshold == "=0.2" or low == 0 else -3 / 7,
+            "passed",
+        )
 
 
 def test_turns_and_systems_of_one_state_only_are_told() -> None:
@@ -212,8 +252,12 @@ def test_a_state_is_read_as_it_was_written(tmp_path) -> None:  # type: ignore[no
 def test_p_is_adjusted_over_the_runs_of_a_measure() -> None:
     """Three runs and two measures: max-T over three comparisons each, not over six and not over one."""
     generator = np.random.default_rng(3)
-    values = {(run, metric): generator.normal(0.4, 0.1, 70) for run in "abc" for metric in (METRIC, "P_1")}
-    moved = {key: value + generator.normal(0, 0.1, 10).repeat(7) + 0.06 for key, value in values.items()}
+    values = {
+        (run, metric): generator.normal(0.4, 0.1, 70) for run in "abc" for metric in (METRIC, "P_1")
+    }
+    moved = {
+        key: value + generator.normal(0, 0.1, 10).repeat(7) + 0.06 for key, value in values.items()
+    }
 
     def of(scores: Mapping[tuple[str, str], np.ndarray]) -> State:
         systems = {}
@@ -224,7 +268,9 @@ def test_p_is_adjusted_over_the_runs_of_a_measure() -> None:
 
     result = compared(of(values), of(moved)).measures.set_index(["metric", "system"])
     for metric in (METRIC, "P_1"):
-        sums = np.array([(moved[run, metric] - values[run, metric]).reshape(10, 7).sum(axis=1) for run in "abc"])
+        sums = np.array(
+            [(moved[run, metric] - values[run, metric]).reshape(10, 7).sum(axis=1) for run in "abc"]
+        )
         assert list(result["p_corrected"][metric]) == pytest.approx(max_t(sums, 0).tolist())
         assert (result["p_corrected"][metric] > result["p"][metric]).any()
 
@@ -233,7 +279,9 @@ def test_a_conclusion_needs_the_adjusted_p() -> None:
     """Of six systems one pair differs at p < .05, but not among 15 pairs."""
     generator = np.random.default_rng(2)
     scores = {name: np.repeat(generator.normal(0.5, 0.1, 10), 7) for name in "abcdef"}
-    difference = np.repeat(0.13 + np.array([0.2, -0.2, 0.15, -0.15, 0.1, -0.1, 0.05, -0.05, 0.12, -0.12]), 7)
+    difference = np.repeat(
+        0.13 + np.array([0.2, -0.2, 0.15, -0.15, 0.1, -0.1, 0.05, -0.05, 0.12, -0.12]), 7
+    )
     scores["b"] = scores["a"] - difference
     one = state({name: system(numbers_(values)) for name, values in scores.items()})
     alone = state({name: system(numbers_(scores[name])) for name in "ab"})
@@ -243,24 +291,36 @@ def test_a_conclusion_needs_the_adjusted_p() -> None:
 
 def test_the_gate_compares_under_the_new_judgments() -> None:
     """The old run falls from 0.6 to 0.5 where the new judgments count: the drop is what is left."""
-    old, new = state({"a": system(dict.fromkeys(TURNS, 0.6))}), state({"a": system(dict.fromkeys(TURNS, 0.4))}, "k")
+    old, new = (
+        state({"a": system(dict.fromkeys(TURNS, 0.6))}),
+        state({"a": system(dict.fromkeys(TURNS, 0.4))}, "k"),
+    )
     bounds = {METRIC: dict.fromkeys(TURNS, -0.1)}
     rescored = {"a": Rescored({METRIC: dict.fromkeys(TURNS, 0.5)}, bounds, bounds)}
     (row,) = compared(old, new, "drop>0.02", rescored=rescored).gate.itertuples()
-    assert row.drop == pytest.approx(0.1) and row.reason.startswith("the mean drops by 0.100, significantly")
+    assert row.drop == pytest.approx(0.1) and row.reason.startswith(
+        "the mean drops by 0.100, significantly"
+    )
 
 
 def test_expected_drops_are_old_minus_new() -> None:
     """Scores under draws of both states; for shares of errors, of the rewriter and of Human."""
-    old = {"qr": system(dict.fromkeys(TURNS, 0.6), "a"), "human": system(dict.fromkeys(TURNS, 1.0), "a", role="human")}
+    old = {
+        "qr": system(dict.fromkeys(TURNS, 0.6), "a"),
+        "human": system(dict.fromkeys(TURNS, 1.0), "a", role="human"),
+    }
     new = {"qr": system(dict.fromkeys(TURNS, 0.5), "b"), "human": old["human"]}
     scores = np.empty((4, 3, 1, 70))
     scores[:, 0], scores[:, 1], scores[:, 2] = 0.3, 1.0, 0.7
     drawn = Drawn(("qr", "human", "qr, old"), (METRIC,), TURNS, scores, 9, ("a warning",))
     gate = Gate([parse_condition(":qr drop>0.02"), parse_condition("qr>0.1")], "expected", 0, drawn)
-    result = compare(state(old, thresholds=(">=0.5",)), state(new, thresholds=(">=0.5",)), EVALUATED, None, gate)
+    result = compare(
+        state(old, thresholds=(">=0.5",)), state(new, thresholds=(">=0.5",)), EVALUATED, None, gate
+    )
     assert list(result.gate["expected"]) == pytest.approx([0.4, 1.0])
-    assert list(result.gate["drop"]) == pytest.approx([0.1, 0.0]) and set(result.gate["outcome"]) == {"failed"}
+    assert list(result.gate["drop"]) == pytest.approx([0.1, 0.0]) and set(
+        result.gate["outcome"]
+    ) == {"failed"}
     assert result.evaluated.notes[-2:] == (
         "gate: one-sided paired test, with grades of unjudged passages drawn by the hole model, p adjusted by max-T over 2"
         " cases, 10 conversations; 9 unjudged passages filled in",
@@ -274,8 +334,17 @@ def test_the_table_of_the_gate() -> None:
     old = state({"gone": same, "b": same, "a": same})
     table = show(compared(old, state({"b": same, "a": worse}), "drop>0.05"))[0]
     assert isinstance(table, Table) and table.caption == "Gate: failed (drop>0.05)"
-    assert [column.title for column in table.columns] == ["System", "Measure", "Drop", "p adj.", "Outcome"]
-    assert table.rows == (("a", "NDCG@3", "+0.100", "0.0010", "failed"), ("gone", "", "–", "–", "cannot tell"))
+    assert [column.title for column in table.columns] == [
+        "System",
+        "Measure",
+        "Drop",
+        "p adj.",
+        "Outcome",
+    ]
+    assert table.rows == (
+        ("a", "NDCG@3", "+0.100", "0.0010", "failed"),
+        ("gone", "", "–", "–", "cannot tell"),
+    )
     assert table.note == (
         "a, NDCG@3: the mean drops by 0.100, significantly more than 0.05 (adjusted p = 0.0010); gone: the run exists only in"
         " the old state. 1 other case passed."

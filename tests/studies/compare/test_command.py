@@ -60,7 +60,11 @@ def worse(demo: Path, tmp_path: Path) -> Path:
 
 
 def tool(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], line: str, code: int
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    line: str,
+    code: int,
 ) -> tuple[str, str]:
 
     monkeypatch.chdir(folder)
@@ -88,11 +92,16 @@ def test_a_report_stands_for_its_inputs(
     worse: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], undrawn: None
 ) -> None:
     tool(worse / "before", monkeypatch, capfd, "report --output ../kept", 0)
-    from_project = json.loads(tool(worse, monkeypatch, capfd, "compare before after --format json", 0)[0])["tables"]
+    from_project = json.loads(
+        tool(worse, monkeypatch, capfd, "compare before after --format json", 0)[0]
+    )["tables"]
     shutil.rmtree(worse / "before")
     out, _ = tool(worse, monkeypatch, capfd, f"compare kept after {DROP} --format json", 1)
     from_report = json.loads(out)["tables"]
-    assert from_report["turns"] == from_project["turns"] and from_report["conclusions"] == from_project["conclusions"]
+    assert (
+        from_report["turns"] == from_project["turns"]
+        and from_report["conclusions"] == from_project["conclusions"]
+    )
     assert len(from_report["measures"]) == len(from_project["measures"]) > 10
     for own, other in zip(from_report["measures"], from_project["measures"], strict=True):
         same = ("old", "new", "change", "ci_low", "ci_high", "p", "p_corrected", "rescored")
@@ -102,29 +111,48 @@ def test_a_report_stands_for_its_inputs(
         assert other["high"] - 1e-12 <= own["high"] <= other["high"] + 0.02
 
 
-def test_a_report_stands_for_its_judgments_and_passages(in_copy: Command, tmp_path: Path, undrawn: None) -> None:
+def test_a_report_stands_for_its_judgments_and_passages(
+    in_copy: Command, tmp_path: Path, undrawn: None
+) -> None:
     in_copy("report --config plain.toml --output kept")
     folder = tmp_path / "demo"
     later = (folder / "new_judgments.txt").read_text()
     (folder / "more.txt").write_text(
         (folder / "qrels.txt").read_text()
-        + "".join(line for line in later.splitlines(keepends=True) if line.split()[2] not in (folder / "qrels.txt").read_text())
+        + "".join(
+            line
+            for line in later.splitlines(keepends=True)
+            if line.split()[2] not in (folder / "qrels.txt").read_text()
+        )
     )
-    (folder / "more.toml").write_text((folder / "robustcs.toml").read_text().replace('"qrels.txt"', '"more.txt"'))
+    (folder / "more.toml").write_text(
+        (folder / "robustcs.toml").read_text().replace('"qrels.txt"', '"more.txt"')
+    )
     tables = [
-        json.loads(in_copy(f"compare {old} more.toml --format json --html {page}.html").out)["tables"]
+        json.loads(in_copy(f"compare {old} more.toml --format json --html {page}.html").out)[
+            "tables"
+        ]
         for old, page in (("plain.toml", "from_project"), ("kept", "from_report"))
     ]
-    assert tables[0]["turns"] == tables[1]["turns"] and any("judgments" in row["why"] for row in tables[0]["turns"])
+    assert tables[0]["turns"] == tables[1]["turns"] and any(
+        "judgments" in row["why"] for row in tables[0]["turns"]
+    )
     for own, other in zip(tables[1]["measures"], tables[0]["measures"], strict=True):
         assert own["rescored"] == other["rescored"] is not None
-    pages = [cards((folder / f"{name}.html").read_text("utf-8")) for name in ("from_project", "from_report")]
-    assert pages[0] == pages[1] and pages[0]["runs"] and all(text for _, text in pages[0]["passages"])
+    pages = [
+        cards((folder / f"{name}.html").read_text("utf-8"))
+        for name in ("from_project", "from_report")
+    ]
+    assert (
+        pages[0] == pages[1] and pages[0]["runs"] and all(text for _, text in pages[0]["passages"])
+    )
 
 
 def cards(page: str) -> dict[str, Any]:
     """The turns of a page, as it holds them for its dialog."""
-    [data] = re.findall(r'<script type="application/gzip" id="data">([A-Za-z0-9+/=]*)</script>', page)
+    [data] = re.findall(
+        r'<script type="application/gzip" id="data">([A-Za-z0-9+/=]*)</script>', page
+    )
     return dict(json.loads(gzip.decompress(base64.b64decode(data)))["turns"])
 
 
@@ -134,26 +162,49 @@ GONE = "compare robustcs.toml plain.toml --metric ndcg_cut_3 --fail-if 'drop>0.0
 def test_a_gate_that_cannot_tell(in_copy: Command, tmp_path: Path) -> None:
     """Nine runs and two groups are gone, and the drops of the others are not significant."""
     answer = in_copy(f"{GONE} --gate-report gate.xml", code=5)
-    assert answer.out.startswith("Gate: cannot tell (drop>0.02)\n") and "Condition" not in answer.out
+    assert (
+        answer.out.startswith("Gate: cannot tell (drop>0.02)\n") and "Condition" not in answer.out
+    )
     said = " ".join(answer.out.split())
-    assert "manual_1, manual_2 and 4 more: the run exists only in the old state; manual, raw: the group exists only" in said
+    assert (
+        "manual_1, manual_2 and 4 more: the run exists only in the old state; manual, raw: the group exists only"
+        in said
+    )
     assert answer.err == "wrote gate.xml\ngate: cannot tell (14 cannot tell)\n"
     assert max(map(len, answer.out.splitlines())) <= 80
     (suite,) = ElementTree.parse(tmp_path / "demo" / "gate.xml").getroot()
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == ("14", "0", "14", "0")
-    assert in_copy(f"{GONE} --set cannot-tell=fail --table inputs", code=1).err.endswith("gate: cannot tell (14 cannot tell)\n")
+    assert (
+        suite.get("tests"),
+        suite.get("failures"),
+        suite.get("errors"),
+        suite.get("skipped"),
+    ) == ("14", "0", "14", "0")
+    assert in_copy(f"{GONE} --set cannot-tell=fail --table inputs", code=1).err.endswith(
+        "gate: cannot tell (14 cannot tell)\n"
+    )
     told = in_copy(f"{GONE} --set cannot-tell=pass --gate-report gate.json --format json")
-    report, printed = json.loads((tmp_path / "demo" / "gate.json").read_text()), json.loads(told.out)
+    report, printed = (
+        json.loads((tmp_path / "demo" / "gate.json").read_text()),
+        json.loads(told.out),
+    )
     assert (report["outcome"], report["exit_code"]) == ("cannot tell", 0)
-    assert report["tables"]["gate"] == printed["tables"]["gate"] and report["policy"] == printed["policy"]
+    assert (
+        report["tables"]["gate"] == printed["tables"]["gate"]
+        and report["policy"] == printed["policy"]
+    )
     (gone,) = [line for line in told.err.splitlines() if "the run exists only" in line]
-    assert gone.startswith("cannot tell: every condition: plain_original, plain_qr, ") and gone.count("manual_1") == 1
+    assert (
+        gone.startswith("cannot tell: every condition: plain_original, plain_qr, ")
+        and gone.count("manual_1") == 1
+    )
     assert report["reasons"] == told.err.splitlines()[1:-1] and gone in report["reasons"]
 
 
 def test_every_form_of_the_gate(in_demo: Command) -> None:
     """The table is one for people where everything passes, too, and for several conditions."""
-    passed = in_demo("compare plain.toml robustcs.toml --metric ndcg_cut_3 --no-worse-than 0.02 --table gate")
+    passed = in_demo(
+        "compare plain.toml robustcs.toml --metric ndcg_cut_3 --no-worse-than 0.02 --table gate"
+    )
     assert "Human     NDCG@3   −0.064 (−0.112 to −0.019)  passed" in passed.out
     assert (
         "Note: gate: one-sided paired test on the available judgments, p adjusted by max-T over 3 cases, 10 conversations"
@@ -169,7 +220,9 @@ def test_a_project_without_a_name_is_called_by_its_side(tmp_path: Path) -> None:
     """In Python, a side may be a project that was never read from a file."""
     (tmp_path / "q").write_text("1_1 0 a 1\n")
     (tmp_path / "r").write_text("1_1 Q0 a 1 1 t\n")
-    old, new = (Project(qrels=tmp_path / "q", runs={name: tmp_path / "r"}) for name in ("bm25", "dense"))
+    old, new = (
+        Project(qrels=tmp_path / "q", runs={name: tmp_path / "r"}) for name in ("bm25", "dense")
+    )
     found = r"^b2 \(bm25\) and the new project \(dense\) share no system name"
     with pytest.raises(UsageError, match=found):
         ask(Workspace(Project()), old=replace(old, name="b2"), new=new)  # type: ignore[arg-type]
@@ -177,9 +230,15 @@ def test_a_project_without_a_name_is_called_by_its_side(tmp_path: Path) -> None:
 
 def test_states_without_a_common_run_cannot_be_told(in_copy: Command, tmp_path: Path) -> None:
     """Without a gate they are a mistake."""
-    (tmp_path / "demo" / "other.toml").write_text('qrels = "qrels.txt"\n[runs]\nmine = "runs/stem_qr.trec"\n')
-    answer = in_copy("compare plain.toml other.toml --fail-if 'drop>0.02' --fail-if ':mine p<0.05'", code=5)
-    assert answer.err == "gate: cannot tell (5 cannot tell)\n" and answer.out.startswith("Gate: cannot tell\n")
+    (tmp_path / "demo" / "other.toml").write_text(
+        'qrels = "qrels.txt"\n[runs]\nmine = "runs/stem_qr.trec"\n'
+    )
+    answer = in_copy(
+        "compare plain.toml other.toml --fail-if 'drop>0.02' --fail-if ':mine p<0.05'", code=5
+    )
+    assert answer.err == "gate: cannot tell (5 cannot tell)\n" and answer.out.startswith(
+        "Gate: cannot tell\n"
+    )
 
 
 def test_annotations_of_github(in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +255,9 @@ def test_the_workflow_file_of_the_docs_works(
 ) -> None:
     """Its command lines run as they stand, on checkouts of two branches under the names that it gives them."""
     page = (ROOT / "docs" / "compare.md").read_text("utf-8")
-    workflow, hook = (yaml.safe_load(block.partition("```")[0]) for block in page.split("```yaml\n")[1:])
+    workflow, hook = (
+        yaml.safe_load(block.partition("```")[0]) for block in page.split("```yaml\n")[1:]
+    )
     steps = workflow["jobs"]["gate"]["steps"]
     for step in steps[:2]:
         shutil.copytree(demo, tmp_path / step["with"]["path"])
@@ -207,7 +268,9 @@ def test_the_workflow_file_of_the_docs_works(
     assert err == "wrote gate.xml\nwrote changes.html\ngate: passed (3 passed)\n"
     assert all((tmp_path / name).is_file() for name in steps[-1]["with"]["path"].split())
     entry = shlex.split(hook["repos"][0]["hooks"][0]["entry"])
-    assert COMMANDS["compare"].make_context("compare", entry[2:]).params["fail_if"] == ("ndcg_cut_3 drop>0.02",)
+    assert COMMANDS["compare"].make_context("compare", entry[2:]).params["fail_if"] == (
+        "ndcg_cut_3 drop>0.02",
+    )
 
 
 # ---------------------------------------------------------------- CAsT 2019
@@ -217,25 +280,44 @@ def test_the_workflow_file_of_the_docs_works(
 def cast(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The rewriter's run (``old``), the run of the raw turns in its place, and its rankings upside down."""
     folder, data = tmp_path_factory.mktemp("cast"), shared_data / "cast2019"
-    lines = gzip.decompress((data / "runs" / "bert_base_cv.trec.gz").read_bytes()).decode().splitlines()
+    lines = (
+        gzip.decompress((data / "runs" / "bert_base_cv.trec.gz").read_bytes()).decode().splitlines()
+    )
     rows = [line.split() for line in lines]
     (folder / "reversed.trec").write_text(
-        "".join(f"{turn} Q0 {passage} 0 {-float(score)} x\n" for turn, _, passage, _, score, _ in rows)
+        "".join(
+            f"{turn} Q0 {passage} 0 {-float(score)} x\n" for turn, _, passage, _, score, _ in rows
+        )
     )
     gone = {"31", "32", "33"}
-    (folder / "gone.trec").write_text("".join(f"{line}\n" for line in lines if line.partition("_")[0] not in gone))
-    runs = {"old": data / "runs" / "bert_base_cv.trec.gz", "raw": data / "runs" / "bert_base_raw.trec.gz"}
+    (folder / "gone.trec").write_text(
+        "".join(f"{line}\n" for line in lines if line.partition("_")[0] not in gone)
+    )
+    runs = {
+        "old": data / "runs" / "bert_base_cv.trec.gz",
+        "raw": data / "runs" / "bert_base_raw.trec.gz",
+    }
     for name in ("reversed", "gone"):
         runs[name] = folder / f"{name}.trec"
-    head = f'qrels = "{data / "qrels.txt.gz"}"\nmetrics = ["ndcg_cut_3"]\npolicy.relevance_level = 2\n'
+    head = (
+        f'qrels = "{data / "qrels.txt.gz"}"\nmetrics = ["ndcg_cut_3"]\npolicy.relevance_level = 2\n'
+    )
     for name, file in runs.items():
         (folder / f"{name}.toml").write_text(f'{head}[runs]\nqr = "{file}"\n')
     return folder
 
 
 @pytest.mark.parametrize(("new", "drop"), [("raw", 0.1637), ("reversed", 0.4538)])
-def test_wrecked_systems_fail(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture, new: str, drop: float) -> None:
-    out, _ = tool(cast, monkeypatch, capfd, f"compare old.toml {new}.toml --fail-if 'drop>0.02' --format json", 1)
+def test_wrecked_systems_fail(
+    cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture, new: str, drop: float
+) -> None:
+    out, _ = tool(
+        cast,
+        monkeypatch,
+        capfd,
+        f"compare old.toml {new}.toml --fail-if 'drop>0.02' --format json",
+        1,
+    )
     (row,) = json.loads(out)["tables"]["gate"]
     assert row["drop"] == pytest.approx(drop, abs=5e-4) and row["p"] <= row["p_corrected"] < 0.001
     # whatever else is wrong
@@ -253,7 +335,9 @@ def test_lost_turns(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture)
     line = "compare old.toml gone.toml --fail-if 'drop>0.9' --format json"
     out, _ = tool(cast, monkeypatch, capfd, line, 5)
     (row,) = json.loads(out)["tables"]["gate"]
-    assert row["lost"] == 28 and "28 turns are gone (31_1, 31_2, 31_3, 31_4, 31_5 …)" in row["reason"]
+    assert (
+        row["lost"] == 28 and "28 turns are gone (31_1, 31_2, 31_3, 31_4, 31_5 …)" in row["reason"]
+    )
     tool(cast, monkeypatch, capfd, f"{line} --set allow-missing=27", 5)
     tool(cast, monkeypatch, capfd, f"{line} --set allow-missing=28", 0)
 
@@ -263,23 +347,41 @@ def test_expected_evidence(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: C
     line = "compare old.toml raw.toml --fail-if 'drop>0.02' --evidence expected --format json"
     out, _ = tool(cast, monkeypatch, capfd, line, 1)
     (row,) = json.loads(out)["tables"]["gate"]
-    assert abs(row["expected"] - row["drop"]) < 0.03 and row["expected"] != row["drop"] and row["p_corrected"] < 0.001
+    assert (
+        abs(row["expected"] - row["drop"]) < 0.03
+        and row["expected"] != row["drop"]
+        and row["p_corrected"] < 0.001
+    )
     assert any("unjudged passages filled in" in note for note in json.loads(out)["notes"])
 
 
 def test_new_judgments_alone_are_no_drop(in_copy: Command, tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     judged = {}
-    for name in ("new_judgments.txt", "qrels.txt"):  # where both judged a passage, the first judgment stays
-        judged |= {tuple(line.split()[:3]): line for line in (folder / name).read_text().splitlines()}
+    for name in (
+        "new_judgments.txt",
+        "qrels.txt",
+    ):  # where both judged a passage, the first judgment stays
+        judged |= {
+            tuple(line.split()[:3]): line for line in (folder / name).read_text().splitlines()
+        }
     (folder / "more.txt").write_text("".join(f"{line}\n" for line in judged.values()))
-    (folder / "more.toml").write_text((folder / "robustcs.toml").read_text().replace('"qrels.txt"', '"more.txt"'))
-    result = json.loads(in_copy("compare robustcs.toml more.toml --fail-if 'drop>0' --format json").out)
-    assert {row["why"] for row in result["tables"]["turns"]} == {"judgments"} and result["tables"]["turns"]
+    (folder / "more.toml").write_text(
+        (folder / "robustcs.toml").read_text().replace('"qrels.txt"', '"more.txt"')
+    )
+    result = json.loads(
+        in_copy("compare robustcs.toml more.toml --fail-if 'drop>0' --format json").out
+    )
+    assert {row["why"] for row in result["tables"]["turns"]} == {"judgments"} and result["tables"][
+        "turns"
+    ]
     assert {row["outcome"] for row in result["tables"]["gate"]} == {"passed"}
     assert any(note.endswith(", both states with the new judgments") for note in result["notes"])
     for row in result["tables"]["measures"]:
-        assert row["rescored"] == pytest.approx(row["new"]) and row["low"] == pytest.approx(0) == row["high"]
+        assert (
+            row["rescored"] == pytest.approx(row["new"])
+            and row["low"] == pytest.approx(0) == row["high"]
+        )
 
 
 def test_judgments_taken_away_are_told(in_copy: Command, tmp_path: Path) -> None:
@@ -298,21 +400,39 @@ def test_the_page_shows_old_beside_new(in_copy: Command, tmp_path: Path) -> None
     in_copy("compare plain.toml robustcs.toml --html changes.html")
     page = (tmp_path / "demo" / "changes.html").read_text("utf-8")
     known = cards(page)
-    assert len(known["turns"]) > 40 and None not in {text for turn in known["turns"] for text in turn["texts"]}
+    assert len(known["turns"]) > 40 and None not in {
+        text for turn in known["turns"] for text in turn["texts"]
+    }
     assert None not in {score for turn in known["turns"] for row in turn["scores"] for score in row}
-    assert {"qr, old", "qr, new"} <= set(known["runs"]) and "From plain.toml to robustcs.toml" in page
+    assert {"qr, old", "qr, new"} <= set(
+        known["runs"]
+    ) and "From plain.toml to robustcs.toml" in page
 
 
-def test_the_project_of_the_current_folder_has_no_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+def test_the_project_of_the_current_folder_has_no_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
     """Measures and sampling unit are those of the two states; only options replace them."""
     for side, shift in (("old", 0.5), ("new", 0.2)):
         (tmp_path / side).mkdir()
-        rows = [f"ndcg_cut_3\t{topic}_{turn}\t{shift + topic / 100}\n" for topic in range(10) for turn in range(3)]
+        rows = [
+            f"ndcg_cut_3\t{topic}_{turn}\t{shift + topic / 100}\n"
+            for topic in range(10)
+            for turn in range(3)
+        ]
         (tmp_path / side / "qr.eval").write_text("".join(rows))
-        (tmp_path / side / "robustcs.toml").write_text('policy.unit = "turn"\nformulations.qr.scores = "qr.eval"\n')
-    alone, _ = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --format json", 1)
-    (tmp_path / "robustcs.toml").write_text('metrics = ["P_1"]\nseed = 7\nqrels = "qrels of another study"\n')
-    beside, _ = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --format json", 1)
+        (tmp_path / side / "robustcs.toml").write_text(
+            'policy.unit = "turn"\nformulations.qr.scores = "qr.eval"\n'
+        )
+    alone, _ = tool(
+        tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --format json", 1
+    )
+    (tmp_path / "robustcs.toml").write_text(
+        'metrics = ["P_1"]\nseed = 7\nqrels = "qrels of another study"\n'
+    )
+    beside, _ = tool(
+        tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --format json", 1
+    )
     assert json.loads(alone) == json.loads(beside)
     assert json.loads(alone)["policy"]["unit"] == "turn"
 
@@ -321,17 +441,34 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
     for side, shift in (("old", 0.5), ("new", 0.2)):
         folder = tmp_path / side
         folder.mkdir()
-        rows = [f"ndcg_cut_3\t{topic}_{turn}\t{shift + topic / 100}\n" for topic in range(10) for turn in range(3)]
+        rows = [
+            f"ndcg_cut_3\t{topic}_{turn}\t{shift + topic / 100}\n"
+            for topic in range(10)
+            for turn in range(3)
+        ]
         (folder / "qr.eval").write_text("".join(rows))
         (folder / "robustcs.toml").write_text('[formulations.qr]\nscores = "qr.eval"\n')
-    out, err = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --format json", 1)
+    out, err = tool(
+        tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --format json", 1
+    )
     (row,) = json.loads(out)["tables"]["gate"]
     assert (row["outcome"], row["low"], row["judged_new"]) == ("failed", None, None)
     assert {row["why"] for row in json.loads(out)["tables"]["turns"]} == {"scores"}
-    out, _ = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --evidence bounds", 5)
+    out, _ = tool(
+        tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --evidence bounds", 5
+    )
     assert "the effect of unjudged passages is unknown" in " ".join(out.split())
-    _, err = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --evidence expected --table inputs", 5)
-    assert "cannot tell: drop>0.1: qr, NDCG@3: the hole model needs the rankings of both states, not scores alone\n" in err
+    _, err = tool(
+        tmp_path,
+        monkeypatch,
+        capfd,
+        "compare old new --fail-if 'drop>0.1' --evidence expected --table inputs",
+        5,
+    )
+    assert (
+        "cannot tell: drop>0.1: qr, NDCG@3: the hole model needs the rankings of both states, not scores alone\n"
+        in err
+    )
 
 
 @pytest.mark.parametrize(
@@ -348,17 +485,37 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
             3,
             "state.json: its format is 'another', not 'robustcs state 2'; run robustcs report",
         ),
-        ("compare robustcs.toml robustcs.toml --fail-if 'drop>x'", 2, "--fail-if 'drop>x' cannot be read; write 'drop>0.02'"),
+        (
+            "compare robustcs.toml robustcs.toml --fail-if 'drop>x'",
+            2,
+            "--fail-if 'drop>x' cannot be read; write 'drop>0.02'",
+        ),
         ("compare robustcs.toml robustcs.toml --fail-if 'nonsense drop>0.1'", 2, "nonsense"),
         (
             "compare robustcs.toml robustcs.toml --no-worse-than -1",
             2,
             "--no-worse-than -1 is not at least 0 and below 1; write",
         ),
-        ("compare robustcs.toml robustcs.toml --set cannot-tell=pass", 2, "--set cannot-tell needs a condition; add --fail-if"),
-        ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report x.txt", 2, "name a file that ends in .json or"),
-        ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report no/x.xml", 3, "no/x.xml: not written"),
-        ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report topics.json", 2, "topics.json"),
+        (
+            "compare robustcs.toml robustcs.toml --set cannot-tell=pass",
+            2,
+            "--set cannot-tell needs a condition; add --fail-if",
+        ),
+        (
+            "compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report x.txt",
+            2,
+            "name a file that ends in .json or",
+        ),
+        (
+            "compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report no/x.xml",
+            3,
+            "no/x.xml: not written",
+        ),
+        (
+            "compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report topics.json",
+            2,
+            "topics.json",
+        ),
         ("compare robustcs.toml other.toml", 2, "give the same system the same name in both"),
     ],
 )
@@ -369,10 +526,15 @@ def test_wrong_use(in_copy: Command, tmp_path: Path, line: str, code: int, messa
     assert message in in_copy(line, code=code).err
 
 
-def test_judgments_that_are_no_pool_leave_the_hole_model_nothing_to_decide(tmp_path: Path, in_copy: Command) -> None:
+def test_judgments_that_are_no_pool_leave_the_hole_model_nothing_to_decide(
+    tmp_path: Path, in_copy: Command
+) -> None:
     project = tmp_path / "demo" / "plain.toml"
     text = project.read_text().replace('qrels = "qrels.txt"\n', "")
     project.write_text(f'{text}\n[qrels]\nfile = "qrels.txt"\nselection = "filtered"\n')
-    answer = in_copy("compare robustcs.toml plain.toml --fail-if ':human drop>0.01' --evidence expected --format json", code=5)
+    answer = in_copy(
+        "compare robustcs.toml plain.toml --fail-if ':human drop>0.01' --evidence expected --format json",
+        code=5,
+    )
     reasons = [row["reason"] for row in json.loads(answer.out)["tables"]["gate"]]
     assert any("not selected for judging by pooling" in reason for reason in reasons)

@@ -15,7 +15,10 @@ from robustcs.studies.compare.gate import Condition, no_worse, parse_condition
         (" drop > .02 ", Condition("drop > .02", "drop", 0.02)),
         ("p<0.05", Condition("p<0.05", "p", 0.05)),
         ("nDCG@3 drop>0", Condition("nDCG@3 drop>0", "drop", 0.0, "ndcg_cut_3")),
-        ("ndcg_cut_3:qr drop>0.02", Condition("ndcg_cut_3:qr drop>0.02", "drop", 0.02, "ndcg_cut_3", "qr")),
+        (
+            "ndcg_cut_3:qr drop>0.02",
+            Condition("ndcg_cut_3:qr drop>0.02", "drop", 0.02, "ndcg_cut_3", "qr"),
+        ),
         (":t5 qr>0.1", Condition(":t5 qr>0.1", "qr", 0.1, None, "t5")),
         ("P_1 qa>0.1", Condition("P_1 qa>0.1", "qa", 0.1, "P_1")),
     ],
@@ -26,7 +29,20 @@ def test_conditions(text: str, condition: Condition) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "drop", "drop<0.02", "p>0.05", "p<2", "p<0", "drop>x", "fall>1", "ndcg_cut3 drop>0.1", "drop>-1", "drop>2", "qr>1"],
+    [
+        "",
+        "drop",
+        "drop<0.02",
+        "p>0.05",
+        "p<2",
+        "p<0",
+        "drop>x",
+        "fall>1",
+        "ndcg_cut3 drop>0.1",
+        "drop>-1",
+        "drop>2",
+        "qr>1",
+    ],
 )
 def test_what_cannot_be_read(text: str) -> None:
     with pytest.raises(UsageError):
@@ -49,5 +65,9 @@ def test_no_worse() -> None:
 
 def test_what_a_condition_addresses() -> None:
     one = parse_condition("P_1:qr drop>0.1")
-    assert [one.addresses(*pair) for pair in (("qr", "P_1"), ("qr", "map"), ("t5", "P_1"))] == [True, False, False]
+    assert [one.addresses(*pair) for pair in (("qr", "P_1"), ("qr", "map"), ("t5", "P_1"))] == [
+        True,
+        False,
+        False,
+    ]
     assert parse_condition("drop>0.1").addresses("t5", "map")

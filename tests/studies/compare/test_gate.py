@@ -11,7 +11,15 @@ import pytest
 
 import robustcs
 from robustcs.studies.compare import gate
-from robustcs.studies.compare.gate import Case, Decision, Evidence, decided, measure_label, no_worse, parse_condition
+from robustcs.studies.compare.gate import (
+    Case,
+    Decision,
+    Evidence,
+    decided,
+    measure_label,
+    no_worse,
+    parse_condition,
+)
 
 TURNS = tuple(f"{topic}_{depth}" for topic in range(1, 11) for depth in range(1, 8))
 #: Differences without a mean: by turn, and of ten conversations.
@@ -21,10 +29,19 @@ TIDE = np.repeat([0.2, -0.2, 0.15, -0.15, 0.1, -0.1, 0.05, -0.05, 0.12, -0.12], 
 
 def case(drop: np.ndarray, condition: str = "drop>0.02", **more: Any) -> Case:
     what = no_worse(float(condition)) if condition[0].isdigit() else parse_condition(condition)
-    return Case(what, more.pop("run", "qr"), more.pop("metric", "ndcg_cut_3"), more.pop("turns", TURNS), drop, **more)
+    return Case(
+        what,
+        more.pop("run", "qr"),
+        more.pop("metric", "ndcg_cut_3"),
+        more.pop("turns", TURNS),
+        drop,
+        **more,
+    )
 
 
-def one(drop: np.ndarray, condition: str = "drop>0.02", evidence: Evidence = "test", **more: Any) -> Decision:
+def one(
+    drop: np.ndarray, condition: str = "drop>0.02", evidence: Evidence = "test", **more: Any
+) -> Decision:
     return decided([case(drop, condition, **more)], evidence, "conversation", 0)[0][0]
 
 
@@ -58,7 +75,9 @@ def one(drop: np.ndarray, condition: str = "drop>0.02", evidence: Evidence = "te
         (-(np.arange(70) % 2).astype(float), "qa>0.05", (), "passed", "the share of QA errors falls by 50.0 percentage points"),
     ],
 )  # fmt: skip
-def test_order_of_decisions(drop: np.ndarray, condition: str, problems: tuple[str, ...], outcome: str, reason: str) -> None:
+def test_order_of_decisions(
+    drop: np.ndarray, condition: str, problems: tuple[str, ...], outcome: str, reason: str
+) -> None:
     found = one(drop, condition, problems=problems, alike=not drop.any())
     assert (found.outcome, found.reason) == (outcome, reason)
 
@@ -66,12 +85,36 @@ def test_order_of_decisions(drop: np.ndarray, condition: str, problems: tuple[st
 @pytest.mark.parametrize(
     ("drop", "outcome", "reason"),
     [
-        (0.1 + WAVE, "failed", "the mean drops by 0.100, significantly more than 0.03 (adjusted p = 0.0010)"),
-        (TIDE * 0.12, "passed", "the 95% CI of the drop, −0.013 to 0.013, excludes a drop larger than 0.03"),
-        (TIDE * 0.6, "cannot tell", "the 95% CI of the drop, −0.063 to 0.063, includes a drop larger than 0.03"),
-        (-0.05 + TIDE * 0.6, "passed", "the 95% CI of the drop, −0.113 to 0.013, excludes a drop larger than 0.03"),
-        (0.04 + TIDE / 2, "cannot tell", "the mean drops by 0.040, but not significantly more than 0.03 (adjusted p = 0.336)"),
-        (np.where(np.arange(70) < 14, 0.1, 0.0), "cannot tell", "no interval: only 2 of 10 conversations differ"),
+        (
+            0.1 + WAVE,
+            "failed",
+            "the mean drops by 0.100, significantly more than 0.03 (adjusted p = 0.0010)",
+        ),
+        (
+            TIDE * 0.12,
+            "passed",
+            "the 95% CI of the drop, −0.013 to 0.013, excludes a drop larger than 0.03",
+        ),
+        (
+            TIDE * 0.6,
+            "cannot tell",
+            "the 95% CI of the drop, −0.063 to 0.063, includes a drop larger than 0.03",
+        ),
+        (
+            -0.05 + TIDE * 0.6,
+            "passed",
+            "the 95% CI of the drop, −0.113 to 0.013, excludes a drop larger than 0.03",
+        ),
+        (
+            0.04 + TIDE / 2,
+            "cannot tell",
+            "the mean drops by 0.040, but not significantly more than 0.03 (adjusted p = 0.336)",
+        ),
+        (
+            np.where(np.arange(70) < 14, 0.1, 0.0),
+            "cannot tell",
+            "no interval: only 2 of 10 conversations differ",
+        ),
     ],
 )
 def test_no_worse_than(drop: np.ndarray, outcome: str, reason: str) -> None:
@@ -106,15 +149,24 @@ def test_p_is_max_t_over_all_cases_aligned_by_conversation() -> None:
     adjusted = {first: joint, last: max(joint, raw[last])}
     assert [one.p for one in found[:2]] == pytest.approx(raw)
     assert [one.p_corrected for one in found[:2]] == pytest.approx([adjusted[0], adjusted[1]])
-    assert how == "p adjusted by max-T over 2 cases, 10 conversations" and found[2].reason == "no turn differs"
+    assert (
+        how == "p adjusted by max-T over 2 cases, 10 conversations"
+        and found[2].reason == "no turn differs"
+    )
 
 
 def test_the_adjusted_p_decides() -> None:
     """A drop that is significant alone is not so among thirty other cases."""
     rng = np.random.default_rng(1)
     drop = 0.1 + TIDE
-    others = [case(-0.02 + rng.normal(0, 0.1, 70) + rng.normal(0, 0.2, 10).repeat(7), run=f"r{i}") for i in range(30)]
-    alone, among = one(drop, "drop>0"), decided([case(drop, "drop>0"), *others], "test", "conversation", 0)[0][0]
+    others = [
+        case(-0.02 + rng.normal(0, 0.1, 70) + rng.normal(0, 0.2, 10).repeat(7), run=f"r{i}")
+        for i in range(30)
+    ]
+    alone, among = (
+        one(drop, "drop>0"),
+        decided([case(drop, "drop>0"), *others], "test", "conversation", 0)[0][0],
+    )
     assert alone.outcome == "failed" and among.outcome == "cannot tell"
     assert alone.p == among.p < 0.05 < among.p_corrected
 
@@ -126,7 +178,9 @@ def test_expected_is_the_mean_over_the_draws() -> None:
     rng = np.random.default_rng(2)
     drawn = 0.05 + TIDE / 2 + rng.normal(0, 0.02, (20, 1)) + rng.normal(0, 0.05, (20, 70))
     found = one(0.04 + TIDE, "drop>0.02", "expected", drawn=drawn)
-    assert found.expected == pytest.approx(float(drawn.mean())) and found.drop == pytest.approx(0.04)
+    assert found.expected == pytest.approx(float(drawn.mean())) and found.drop == pytest.approx(
+        0.04
+    )
     signs = np.array(list(product((1, -1), repeat=10)))
     tails = []
     for draw in drawn:
@@ -139,18 +193,30 @@ def test_draws_that_disagree_are_no_evidence() -> None:
     """The mean of the draws is the same; half of them have no drop at all."""
     agree = np.tile(0.1 + TIDE / 4, (20, 1))
     apart = agree + np.repeat([[0.1], [-0.1]], 10, axis=0)
-    first, second = (one(0.1 + TIDE / 4, evidence="expected", drawn=drawn) for drawn in (agree, apart))
+    first, second = (
+        one(0.1 + TIDE / 4, evidence="expected", drawn=drawn) for drawn in (agree, apart)
+    )
     assert (first.outcome, second.outcome) == ("failed", "cannot tell")
     assert first.expected == pytest.approx(second.expected) and second.p_corrected > 0.3
-    assert first.reason.startswith("the mean drops by 0.100 (0.100 expected by the hole model), significantly more than 0.02")
+    assert first.reason.startswith(
+        "the mean drops by 0.100 (0.100 expected by the hole model), significantly more than 0.02"
+    )
 
 
 @pytest.mark.parametrize(
     ("measured", "expected", "outcome"),
-    [(0.04, 0.0, "cannot tell"), (0.0, 0.04, "cannot tell"), (0.01, 0.01, "passed"), (0.01, 0.2, "failed")],
+    [
+        (0.04, 0.0, "cannot tell"),
+        (0.0, 0.04, "cannot tell"),
+        (0.01, 0.01, "passed"),
+        (0.01, 0.2, "failed"),
+    ],
 )
 def test_a_drop_may_be_measured_or_expected(measured: float, expected: float, outcome: str) -> None:
-    assert one(measured + TIDE, evidence="expected", drawn=np.tile(expected + TIDE, (20, 1))).outcome == outcome
+    assert (
+        one(measured + TIDE, evidence="expected", drawn=np.tile(expected + TIDE, (20, 1))).outcome
+        == outcome
+    )
 
 
 def test_without_draws_only_what_is_alike_passes() -> None:
@@ -166,26 +232,39 @@ def test_without_draws_only_what_is_alike_passes() -> None:
 
 def test_no_worse_than_under_draws() -> None:
     """The interval takes in that the draws disagree; there is none where few conversations differ."""
-    steady, apart = np.tile(TIDE / 10, (20, 1)), TIDE / 10 + np.repeat([[0.05], [-0.05]], 10, axis=0)
+    steady, apart = (
+        np.tile(TIDE / 10, (20, 1)),
+        TIDE / 10 + np.repeat([[0.05], [-0.05]], 10, axis=0),
+    )
     few = np.tile(np.where(np.arange(70) < 14, 0.02, 0.0), (20, 1))
     found = [one(TIDE / 10, "0.03", "expected", drawn=drawn) for drawn in (steady, apart, few)]
     assert [one.outcome for one in found] == ["passed", "cannot tell", "cannot tell"]
-    assert found[1].ci_high > 0.05 and found[2].reason == "no interval: too few conversations differ"
+    assert (
+        found[1].ci_high > 0.05 and found[2].reason == "no interval: too few conversations differ"
+    )
 
 
-@pytest.mark.parametrize(("low", "outcome"), [(0.03, "failed"), (0.02, "cannot tell"), (float("nan"), "cannot tell")])
+@pytest.mark.parametrize(
+    ("low", "outcome"), [(0.03, "failed"), (0.02, "cannot tell"), (float("nan"), "cannot tell")]
+)
 def test_bounds_must_stand_behind_a_failure(low: float, outcome: str) -> None:
     assert one(0.1 + WAVE, evidence="bounds", low=low).outcome == outcome
     assert one(0.1 + WAVE, low=low).outcome == "failed"
 
 
-@pytest.mark.parametrize(("high", "outcome"), [(0.03, "passed"), (0.04, "cannot tell"), (float("nan"), "cannot tell")])
+@pytest.mark.parametrize(
+    ("high", "outcome"), [(0.03, "passed"), (0.04, "cannot tell"), (float("nan"), "cannot tell")]
+)
 def test_bounds_must_stand_behind_no_worse_than(high: float, outcome: str) -> None:
     assert one(TIDE / 10, "0.03", "bounds", high=high).outcome == outcome
 
 
 def test_labels() -> None:
-    assert (measure_label("ndcg_cut_3 >=0.5"), measure_label("P_1"), measure_label("")) == ("NDCG@3 ≥ 0.5", "P@1", "")
+    assert (measure_label("ndcg_cut_3 >=0.5"), measure_label("P_1"), measure_label("")) == (
+        "NDCG@3 ≥ 0.5",
+        "P@1",
+        "",
+    )
 
 
 # ---------------------------------------------------------------- error rates on CAsT 2019
@@ -198,14 +277,19 @@ def differences(shared_data: Path) -> tuple[tuple[str, ...], np.ndarray]:
     runs = {name: folder / "runs" / f"bert_base_{name}.trec.gz" for name in ("cv", "raw", "oracle")}
     result = robustcs.evaluate(qrels=folder / "qrels.txt.gz", runs=runs, metrics=["ndcg_cut_3"])
     scores = result.tables["turns"].pivot(index="turn", columns="system", values="value")
-    return tuple(scores.index), np.array([scores["cv"] - scores[name] for name in ("raw", "oracle")])
+    return tuple(scores.index), np.array(
+        [scores["cv"] - scores[name] for name in ("raw", "oracle")]
+    )
 
 
 TRIALS = 200
 
 
 def outcomes(
-    differences: tuple[tuple[str, ...], np.ndarray], planted: float, condition: str, monkeypatch: pytest.MonkeyPatch
+    differences: tuple[tuple[str, ...], np.ndarray],
+    planted: float,
+    condition: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> list[set[str]]:
     """The outcomes of 200 trials: real differences of two systems whose signs are random by conversation, and a drop."""
     monkeypatch.setattr(gate, "DRAWS", 1_999)
@@ -215,7 +299,10 @@ def outcomes(
     found = []
     for _ in range(TRIALS):
         signs = rng.choice([-1.0, 1.0], len(topics))[codes]
-        cases = [case(signs * drop + planted, condition, run=f"r{row}", turns=turns) for row, drop in enumerate(drops)]
+        cases = [
+            case(signs * drop + planted, condition, run=f"r{row}", turns=turns)
+            for row, drop in enumerate(drops)
+        ]
         found.append({one.outcome for one in decided(cases, "test", "conversation", 0)[0]})
     return found
 
@@ -229,15 +316,29 @@ def outcomes(
 def test_drops_up_to_the_limit_hardly_ever_fail(
     differences: Any, planted: float, condition: str, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert sum("failed" in one for one in outcomes(differences, planted, condition, monkeypatch)) <= most * TRIALS
+    assert (
+        sum("failed" in one for one in outcomes(differences, planted, condition, monkeypatch))
+        <= most * TRIALS
+    )
 
 
 def test_large_drops_fail(differences: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sum("failed" in one for one in outcomes(differences, 0.15, "drop>0.02", monkeypatch)) >= 0.9 * TRIALS
+    assert (
+        sum("failed" in one for one in outcomes(differences, 0.15, "drop>0.02", monkeypatch))
+        >= 0.9 * TRIALS
+    )
 
 
 @pytest.mark.long
-def test_drops_at_the_margin_hardly_ever_pass(differences: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drops_at_the_margin_hardly_ever_pass(
+    differences: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A 95% interval excludes the margin from below in 2.5%, for either case; all cases have to pass."""
-    assert sum(one == {"passed"} for one in outcomes(differences, 0.1, "0.1", monkeypatch)) <= 0.05 * TRIALS
-    assert sum(one == {"passed"} for one in outcomes(differences, 0.0, "0.2", monkeypatch)) >= 0.5 * TRIALS
+    assert (
+        sum(one == {"passed"} for one in outcomes(differences, 0.1, "0.1", monkeypatch))
+        <= 0.05 * TRIALS
+    )
+    assert (
+        sum(one == {"passed"} for one in outcomes(differences, 0.0, "0.2", monkeypatch))
+        >= 0.5 * TRIALS
+    )

@@ -22,17 +22,23 @@ MONDAY, TUESDAY = (CASES / "missing-scores" / name for name in ("monday.tsv", "t
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
     return _runner(tmp_path, monkeypatch, capfd)
 
 
 def given(scores: Mapping[str, float], unscored: tuple[str, ...] = ()) -> SystemState:
     """A file of per-turn scores."""
-    return SystemState("", {METRIC: scores}, {}, {}, {}, {}, unscored=unscored, absent_is_missing=True)
+    return SystemState(
+        "", {METRIC: scores}, {}, {}, {}, {}, unscored=unscored, absent_is_missing=True
+    )
 
 
 def written(path: Path, scores: Mapping[str, float]) -> Path:
-    path.write_text("turn\tfaithfulness\n" + "".join(f"{turn}\t{score}\n" for turn, score in scores.items()))
+    path.write_text(
+        "turn\tfaithfulness\n" + "".join(f"{turn}\t{score}\n" for turn, score in scores.items())
+    )
     return path
 
 
@@ -57,27 +63,40 @@ def test_scores_without_a_value_are_missing_too() -> None:
     part = {turn: old[turn] for turn in TURNS[10:]}
     first, second = state({"a": given(part, tuple(TURNS[:10]))}), state({"a": given(new)})
     (row,) = compared(first, second, "p<0.05").gate.itertuples()
-    assert (row.outcome, row.reason) == ("cannot tell", "10 of 70 scores are missing in the old state")
+    assert (row.outcome, row.reason) == (
+        "cannot tell",
+        "10 of 70 scores are missing in the old state",
+    )
     result = compared(first, second)
     (row,) = result.measures.itertuples()
     assert (row.missing_old, row.missing_new, row.scored, row.turns) == (10, 0, 70, 60)
-    assert result.evaluated.unscored == 10 and "missing scores left out (10 turns)" in result.evaluated.policy_line
+    assert (
+        result.evaluated.unscored == 10
+        and "missing scores left out (10 turns)" in result.evaluated.policy_line
+    )
 
 
 def test_a_turn_that_only_the_other_judgments_have_is_no_missing_score() -> None:
     """Output of trec_eval, with qrels: an absent turn is not judged there."""
     old, new = (dict.fromkeys(TURNS, score) for score in (0.8, 0.6))
     run = replace(given({turn: old[turn] for turn in TURNS[30:]}), absent_is_missing=False)
-    result = compared(state({"a": run}), state({"a": replace(given(new), absent_is_missing=False)}), "drop>0.02")
+    result = compared(
+        state({"a": run}), state({"a": replace(given(new), absent_is_missing=False)}), "drop>0.02"
+    )
     assert result.outcome == "failed" and not result.missing and result.evaluated.unscored == 0
 
 
 def flips(lost: int) -> Comparison:
     """A is better in the old state; in the new one, B is on the turns where both have scores."""
     draw = np.random.default_rng(3).uniform(0, 0.1, len(TURNS))
-    high, low = ({turn: base + one for turn, one in zip(TURNS, draw, strict=True)} for base in (0.6, 0.3))
+    high, low = (
+        {turn: base + one for turn, one in zip(TURNS, draw, strict=True)} for base in (0.6, 0.3)
+    )
     kept = TURNS[lost:]
-    new = {"a": given({turn: low[turn] for turn in kept}, tuple(TURNS[:lost])), "b": given({turn: high[turn] for turn in kept})}
+    new = {
+        "a": given({turn: low[turn] for turn in kept}, tuple(TURNS[:lost])),
+        "b": given({turn: high[turn] for turn in kept}),
+    }
     return compared(state({"a": given(high), "b": given(low)}), state(new))
 
 
@@ -89,13 +108,18 @@ def test_missing_scores_flip_no_conclusion() -> None:
     result = flips(30)
     (row,) = result.conclusions.itertuples()
     assert (row.old, row.new, row.flipped) == ("a", OPEN, False)
-    assert list(result.missing.values()) == ["30 of 70 scores of a are missing in the new state (s)."]
+    assert list(result.missing.values()) == [
+        "30 of 70 scores of a are missing in the new state (s)."
+    ]
 
 
 def test_the_output_begins_with_missing_scores(call: Command) -> None:
     out = " ".join(call(f"compare {MONDAY} {TUESDAY}").out.split())
     assert out.startswith("8 of 45 scores are missing in the new state (")
-    assert "on 37 turns with scores in both states." in out and "missing scores left out (8 turns)" in out
+    assert (
+        "on 37 turns with scores in both states." in out
+        and "missing scores left out (8 turns)" in out
+    )
     out = " ".join(call(f"compare {TUESDAY} {MONDAY} --fail-if 'drop>0.02'", code=5).out.split())
     assert out.startswith("8 of 45 scores are missing in the old state (")
 
@@ -104,7 +128,9 @@ def test_states_without_a_common_turn(call: Command, tmp_path: Path) -> None:
     """Files of scores and, as ``--missing drop`` and ``own`` leave out turns, runs."""
     written(tmp_path / "a.tsv", {"1_1": 0.5, "1_2": 0.25})
     written(tmp_path / "b.tsv", {"2_1": 0.5, "2_2": 0.75})
-    says = "robustcs: no turn is scored in both a.{0} and b.{0}; compare states with the same turns\n"
+    says = (
+        "robustcs: no turn is scored in both a.{0} and b.{0}; compare states with the same turns\n"
+    )
     assert call("compare a.tsv b.tsv", code=2).err == says.format("tsv")
     for turn, name in (("1_1", "a"), ("2_1", "b")):
         (tmp_path / f"{name}.run").write_text(f"{turn} Q0 d1 1 1.5 x\n")
@@ -113,6 +139,9 @@ def test_states_without_a_common_turn(call: Command, tmp_path: Path) -> None:
         line = f"compare a.run b.run --qrels q.txt --missing {missing}"
         assert call(line, code=2).err == says.format("run")
         told = call(f"{line} --fail-if 'drop>0.02'", code=5)
-        assert "no turn is scored in both states" in " ".join(told.out.split()) and "No score changed" not in told.out
+        assert (
+            "no turn is scored in both states" in " ".join(told.out.split())
+            and "No score changed" not in told.out
+        )
     with pytest.raises(UsageError, match="no turn is scored in both"):
         robustcs.compare(tmp_path / "a.tsv", tmp_path / "b.tsv")

@@ -32,7 +32,13 @@ MEANS = [
     for (wording, ranker), value in zip(GRID.cells, (0.2, 0.3, 0.4, 0.5), strict=True)
 ]
 EFFECTS = [
-    {"metric": "ndcg_cut_3", "factor": factor, "omega2": value, "ci_low": value - 0.1, "ci_high": value + 0.1}
+    {
+        "metric": "ndcg_cut_3",
+        "factor": factor,
+        "omega2": value,
+        "ci_low": value - 0.1,
+        "ci_high": value + 0.1,
+    }
     for factor, value in (("turn", 0.7), ("wording", 0.3641), ("ranker", 0.262))
 ]
 CHOICE = {
@@ -44,7 +50,9 @@ CHOICE = {
 }  # fmt: skip
 
 
-def swap(wording: str, ranker: str, changed: str, to: str, difference: float, p: float) -> dict[str, Any]:
+def swap(
+    wording: str, ranker: str, changed: str, to: str, difference: float, p: float
+) -> dict[str, Any]:
     return {"wording": wording, "ranker": ranker, "changed": changed, "to": to, "metric": "ndcg_cut_3",
             "difference": difference, "ci_low": difference - 0.05, "ci_high": difference + 0.05, "p": p, "p_corrected": p,
             "exact": True}  # fmt: skip
@@ -54,7 +62,14 @@ SWAPS = [
     swap("raw", "x", "wording", "t5", 0.2, 0.01), swap("raw", "x", "ranker", "y", 0.1, 0.2),
     swap("t5", "y", "ranker", "x", -0.1, 0.2), swap("t5", "y", "wording", "raw", -0.2, 0.01),
 ]  # fmt: skip
-TABLES = {"blame": BLAME, "means": MEANS, "effects": EFFECTS, "choice": [CHOICE], "swaps": SWAPS, "factors": [row()]}
+TABLES = {
+    "blame": BLAME,
+    "means": MEANS,
+    "effects": EFFECTS,
+    "choice": [CHOICE],
+    "swaps": SWAPS,
+    "factors": [row()],
+}
 SETTINGS: dict[str, Any] = {
     "grid": GRID,
     "texts": {},
@@ -89,9 +104,16 @@ def test_the_component_that_loses_more_is_named_only_if_the_test_shows_it() -> N
         "The average system of the grid loses 12% of the turns to the ranker alone and 10% to the wording; the data do not show"
         " which loses more (adjusted p = 0.300)"
     )
-    assert (open_.number, open_.tone, open_.interval, open_.caveat) == ("12%", "qa", "5% to 16%", "")
+    assert (open_.number, open_.tone, open_.interval, open_.caveat) == (
+        "12%",
+        "qa",
+        "5% to 16%",
+        "",
+    )
     even = blamed(row(difference=0.0, wording=0.1, ranker=0.1, p_corrected=1.0)).text
-    assert even.startswith("The average system of the grid loses 10% of the turns to the wording alone and 10% to the ranker;")
+    assert even.startswith(
+        "The average system of the grid loses 10% of the turns to the wording alone and 10% to the ranker;"
+    )
     wide = Grid((*GRID.cells, ("manual", "x"), ("manual", "y")))
     assert blamed(row(), grid=wide).caveat == (
         "The grid has 3 wordings and 2 rankers, and the component with more alternatives has more chances to help."
@@ -107,35 +129,68 @@ def test_an_answer_that_depends_on_the_threshold_comes_first() -> None:
         " more at NDCG@3 = 1 (adjusted p ≤ 0.05)."
     )
     rows[1]["p_corrected"] = 0.06
-    assert not any("depends on" in one for one in said("components", TABLES | {"factors": rows}, **SETTINGS))
+    assert not any(
+        "depends on" in one for one in said("components", TABLES | {"factors": rows}, **SETTINGS)
+    )
 
 
 def test_what_is_not_known_is_not_said() -> None:
     part = Grid((("raw", "x"), ("t5", "x")))
-    none = [{"metric": "ndcg_cut_3", "factor": "turn", "omega2": math.nan, "note": "two rankers are required"}]
+    none = [
+        {
+            "metric": "ndcg_cut_3",
+            "factor": "turn",
+            "omega2": math.nan,
+            "note": "two rankers are required",
+        }
+    ]
     tables = {"blame": BLAME[:4], "means": MEANS[:1], "effects": none}
     sentences = said("components", tables, **SETTINGS | {"grid": part})
     assert [one[:12] for one in sentences] == ["No system of"]
-    few = CHOICE | {"splits": 0, "other_lead": math.nan, "other_lead_low": math.nan, "gain_low": math.nan}
-    (lead,) = [one for one in said("components", TABLES | {"choice": [few]}, **SETTINGS) if "leads" in one]
-    assert lead == "t5/y leads t5/x by 0.100 NDCG@3 with the highest mean, 0.500 (mean over 10 turns)."
-    (even,) = [one for one in said("components", TABLES | {"choice": [few | {"lead": 0.0}]}, **SETTINGS) if "same mean" in one]
-    assert even.startswith("t5/y and t5/x have the same mean NDCG@3, the highest of the grid (0.000 apart")
+    few = CHOICE | {
+        "splits": 0,
+        "other_lead": math.nan,
+        "other_lead_low": math.nan,
+        "gain_low": math.nan,
+    }
+    (lead,) = [
+        one for one in said("components", TABLES | {"choice": [few]}, **SETTINGS) if "leads" in one
+    ]
+    assert (
+        lead == "t5/y leads t5/x by 0.100 NDCG@3 with the highest mean, 0.500 (mean over 10 turns)."
+    )
+    (even,) = [
+        one
+        for one in said("components", TABLES | {"choice": [few | {"lead": 0.0}]}, **SETTINGS)
+        if "same mean" in one
+    ]
+    assert even.startswith(
+        "t5/y and t5/x have the same mean NDCG@3, the highest of the grid (0.000 apart"
+    )
 
 
 def test_a_cell_that_answers_less_than_half_is_named_in_the_first_clause() -> None:
     few = {"t5/y": 4}
     sentences = said("components", TABLES, few=few, **SETTINGS)
-    assert sentences[0].startswith("The average system of the grid (t5/y answers 4 of 10 turns) loses 25% of the turns")
+    assert sentences[0].startswith(
+        "The average system of the grid (t5/y answers 4 of 10 turns) loses 25% of the turns"
+    )
     assert sentences[1].startswith("No system of the grid (t5/y answers 4 of 10 turns) answers 20%")
-    assert sentences[2].startswith("t5/y leads t5/x by 0.100 NDCG@3 (t5/y answers 4 of 10 turns) with the highest mean")
-    assert "few" not in " ".join(said("components", TABLES, **SETTINGS)) and "where" not in sentences[3]
+    assert sentences[2].startswith(
+        "t5/y leads t5/x by 0.100 NDCG@3 (t5/y answers 4 of 10 turns) with the highest mean"
+    )
+    assert (
+        "few" not in " ".join(said("components", TABLES, **SETTINGS))
+        and "where" not in sentences[3]
+    )
 
 
 def test_a_lead_that_is_lost_on_the_other_half_is_no_lead() -> None:
     lost = CHOICE | {"other_lead": -0.02, "other_lead_low": -0.07, "other_lead_high": 0.03}
     card = cards(made("components", TABLES | {"choice": [lost]}, **SETTINGS))[2]
-    assert card.text.endswith("on conversations that did not choose them, the best system trails the second best by 0.020")
+    assert card.text.endswith(
+        "on conversations that did not choose them, the best system trails the second best by 0.020"
+    )
     assert (card.number, card.interval, card.weight) == ("0.020", "−0.030 to 0.070", 0.02)
 
 
@@ -143,13 +198,15 @@ def test_a_gain_that_is_not_significant_says_so() -> None:
     rows = [swap("raw", "x", "ranker", "y", 0.1, 0.2)]
     change = cards(made("components", TABLES | {"swaps": rows}, **SETTINGS))[-1]
     assert (
-        change.text == "The single change with the largest gain is from x to y with raw: 0.100 NDCG@3, which is not significant"
+        change.text
+        == "The single change with the largest gain is from x to y with raw: 0.100 NDCG@3, which is not significant"
     )
 
 
 def test_the_missing_cell_that_could_show_most() -> None:
     rows = [
-        CUT | {"wording": one, "ranker": "z", "turns": turns, "share": turns / 10} for one, turns in (("raw", 3), ("t5", 7))
+        CUT | {"wording": one, "ranker": "z", "turns": turns, "share": turns / 10}
+        for one, turns in (("raw", 3), ("t5", 7))
     ]
     assert said("components", TABLES | {"missing": rows}, **SETTINGS)[-1] == (
         "Of 2 missing cells, t5/z could show most: if correct, it would change the cause of some system on 7 of 10 turns."
@@ -161,11 +218,23 @@ def test_the_level_itself_is_significant_and_swaps_that_change_nothing_are_not_n
     assert "more than to the ranker (10%, adjusted p = 0.050;" in at_the_level
     drawn = said("components", TABLES | {"factors": [row(p_corrected=0.00002)]}, **SETTINGS)[0]
     assert "adjusted p < 0.0001" in drawn
-    nothing = [swap("raw", "x", "wording", "t5", 0.0, 1.0), swap("raw", "x", "ranker", "y", 0.0, 1.0)]
-    assert not any("from raw to t5" in one for one in said("components", TABLES | {"swaps": nothing}, **SETTINGS))
+    nothing = [
+        swap("raw", "x", "wording", "t5", 0.0, 1.0),
+        swap("raw", "x", "ranker", "y", 0.0, 1.0),
+    ]
+    assert not any(
+        "from raw to t5" in one
+        for one in said("components", TABLES | {"swaps": nothing}, **SETTINGS)
+    )
 
 
 def test_small_p_of_exact_tests_are_below_the_last_digit() -> None:
     certain = [one | {"p": 1e-5, "p_corrected": 1e-5} for one in SWAPS]
-    told = " ".join(said("components", TABLES | {"swaps": certain, "factors": [row(p_corrected=1e-5)]}, **SETTINGS))
+    told = " ".join(
+        said(
+            "components",
+            TABLES | {"swaps": certain, "factors": [row(p_corrected=1e-5)]},
+            **SETTINGS,
+        )
+    )
     assert told.count("adjusted p < 0.0001") >= 2 and "p < 1" not in told

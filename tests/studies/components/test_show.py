@@ -26,14 +26,24 @@ def grid(wordings: int, rankers: int, without: set[tuple[int, int]] | None = Non
         for one in range(wordings) for other in range(rankers) if (one, other) not in (without or set())
     }  # fmt: skip
     texts = {"w0": {"0_0": "What is it?", "1_0": "Who made it?"}}
-    return components(scores, Evaluated(EvaluationPolicy(), "runs", 12, 0), [parse_threshold("0.5")], texts)
+    return components(
+        scores, Evaluated(EvaluationPolicy(), "runs", 12, 0), [parse_threshold("0.5")], texts
+    )
 
 
 def test_the_best_systems_open_a_report() -> None:
     table, figure = overview(grid(6, 3))
-    assert isinstance(table, Table) and len(table.rows) == SHOWN and "The first 15 of 18 rows." in table.note
+    assert (
+        isinstance(table, Table)
+        and len(table.rows) == SHOWN
+        and "The first 15 of 18 rows." in table.note
+    )
     assert table.rows[0][0] == "w0/r0" and "6 wordings × 3 rankers." in table.note
-    assert isinstance(figure, Figure) and figure.alt.startswith("w0/r0: correct 83.3%") and "18 systems" in figure.caption
+    assert (
+        isinstance(figure, Figure)
+        and figure.alt.startswith("w0/r0: correct 83.3%")
+        and "18 systems" in figure.caption
+    )
 
 
 @pytest.mark.parametrize("without", [set(), {(1, 1)}])
@@ -48,15 +58,25 @@ def test_every_figure_can_be_drawn(without: set[tuple[int, int]]) -> None:
 
 
 def test_many_rankers_leave_no_room_for_intervals() -> None:
-    (few,) = [block for block in show(grid(2, 4)) if isinstance(block, Table) and block.of == "means"]
-    (many,) = [block for block in show(grid(2, 5)) if isinstance(block, Table) and block.of == "means"]
-    assert "(" in few.rows[0][1] and "(" not in many.rows[0][1] and many.note == "CSV and JSON contain the intervals."
+    (few,) = [
+        block for block in show(grid(2, 4)) if isinstance(block, Table) and block.of == "means"
+    ]
+    (many,) = [
+        block for block in show(grid(2, 5)) if isinstance(block, Table) and block.of == "means"
+    ]
+    assert (
+        "(" in few.rows[0][1]
+        and "(" not in many.rows[0][1]
+        and many.note == "CSV and JSON contain the intervals."
+    )
 
 
 def test_turns_to_read_are_those_of_the_best_system_by_cause() -> None:
     blocks = to_read(grid(2, 2))
     assert [block.slug for block in blocks] == ["turns-none"]
-    assert blocks[0].caption == ("Cause none: 2 turns of w0/r0, which has the highest mean NDCG@3; correct if NDCG@3 ≥ 0.5")
+    assert blocks[0].caption == (
+        "Cause none: 2 turns of w0/r0, which has the highest mean NDCG@3; correct if NDCG@3 ≥ 0.5"
+    )
     first, second = blocks[0].cards
     assert first.title == "1_0 · 0.0000" and first.fields[0] == ("w0", "Who made it?")
     assert first.fields[1] == ("Correct", "no system") and second.fields[0][0] == "Correct"
@@ -65,13 +85,20 @@ def test_turns_to_read_are_those_of_the_best_system_by_cause() -> None:
 def test_missing_cells_have_a_table() -> None:
     tables = {block.slug: block for block in show(grid(2, 2)) if isinstance(block, Table)}
     assert "swaps" in tables and "missing" not in tables
-    assert "missing" in {block.slug for block in show(grid(2, 2, {(1, 1)})) if isinstance(block, Table)}
+    assert "missing" in {
+        block.slug for block in show(grid(2, 2, {(1, 1)})) if isinstance(block, Table)
+    }
 
 
 def test_one_turn_has_no_halves() -> None:
     index = pd.Index(["1_1"], name="turn")
-    scores = {("a", "x"): pd.DataFrame({"P_1": [1.0]}, index=index), ("b", "x"): pd.DataFrame({"P_1": [0.0]}, index=index)}
+    scores = {
+        ("a", "x"): pd.DataFrame({"P_1": [1.0]}, index=index),
+        ("b", "x"): pd.DataFrame({"P_1": [0.0]}, index=index),
+    }
     result = components(scores, Evaluated(EvaluationPolicy(), "runs", 1, 0))
     shown = {block.slug: block for block in show(result) if isinstance(block, Table)}
-    assert "choice" not in shown and shown["upper"].rows == (("P@1", "a/x", "1.000", "1.000", "+0.000", "0.000"),)
+    assert "choice" not in shown and shown["upper"].rows == (
+        ("P@1", "a/x", "1.000", "1.000", "+0.000", "0.000"),
+    )
     assert result.choice["note"].tolist() == ["no halves: only 1 turn"]

@@ -49,12 +49,17 @@ def test_correlations_over_each_subset(result: Correlate) -> None:
         "units", "note",
     ]  # fmt: skip
     assert len(frame) == 2 * 2 * 3 * 3
-    rows = frame[(frame["rewriter"] == "qr") & (frame["x"] == "rouge1_f") & (frame["method"] == "pearson")]
+    rows = frame[
+        (frame["rewriter"] == "qr") & (frame["x"] == "rouge1_f") & (frame["method"] == "pearson")
+    ]
     assert rows.set_index("subset")["turns"].to_dict() == {"all": 5, "judged": 3, "correct": 2}
     value = rows.set_index("subset")["value"]
     known = [0, 1, 2, 3, 5]
     single = units_of([TURNS[i] for i in known])
-    assert value["all"] == unit_correlation([X[i] for i in known], [Y[i] for i in known], single, "pearson").value
+    assert (
+        value["all"]
+        == unit_correlation([X[i] for i in known], [Y[i] for i in known], single, "pearson").value
+    )
     assert value["judged"] == pytest.approx(np.corrcoef([1.0, 0.95, 0.5], [1.0, 0.1, 0.3])[0, 1])
     assert np.isnan(value["correct"])  # two turns are too few
 
@@ -62,9 +67,14 @@ def test_correlations_over_each_subset(result: Correlate) -> None:
 def conversations(count: int, length: int, seed: int = 0) -> QuestionPairs:
     """Two similarities against two measures of the answers; the turns of a conversation are alike."""
     random = np.random.default_rng(seed)
-    index = pd.Index([f"{c}_{turn}" for c in range(1, count + 1) for turn in range(1, length + 1)], name="turn")
+    index = pd.Index(
+        [f"{c}_{turn}" for c in range(1, count + 1) for turn in range(1, length + 1)], name="turn"
+    )
     common = np.repeat(random.normal(size=count), length)
-    columns = {name: common + random.normal(size=len(index)) for name in ("rouge1_f", "use", "overlap_10", "rbo")}
+    columns = {
+        name: common + random.normal(size=len(index))
+        for name in ("rouge1_f", "use", "overlap_10", "rbo")
+    }
     texts = ["dog"] * len(index)
     return replace(
         pair(judged=False), similarity=pd.DataFrame({name: columns[name] for name in ("rouge1_f", "use")}, index=index),
@@ -83,17 +93,26 @@ def test_intervals_and_p_take_the_conversation_as_unit() -> None:
     assert (single.evaluated.unit, single.evaluated.units) == ("turn", 72)
     assert set(whole.correlations["units"]) == {12} and set(single.correlations["units"]) == {72}
     assert whole.correlations["value"].tolist() == single.correlations["value"].tolist()
-    widths = [(result.correlations["ci_high"] - result.correlations["ci_low"]).mean() for result in (whole, single)]
+    widths = [
+        (result.correlations["ci_high"] - result.correlations["ci_low"]).mean()
+        for result in (whole, single)
+    ]
     assert widths[0] > 1.2 * widths[1]
     for frame in (whole.correlations, whole.partial):
-        assert ((frame["ci_low"] <= 0) & (frame["ci_high"] >= 0)).tolist() == (frame["p"] > 0.05).tolist()
+        assert ((frame["ci_low"] <= 0) & (frame["ci_high"] >= 0)).tolist() == (
+            frame["p"] > 0.05
+        ).tolist()
 
 
 def test_a_family_is_what_one_method_says_of_a_subset() -> None:
-    result = correlate_similarity([conversations(6, 4), replace(conversations(6, 4, 1), rewriter="other")], EVALUATED)
+    result = correlate_similarity(
+        [conversations(6, 4), replace(conversations(6, 4, 1), rewriter="other")], EVALUATED
+    )
     assert set(result.correlations["comparisons"]) == set(result.partial["comparisons"]) == {4}
     for _, rows in result.correlations.groupby(["rewriter", "method"]):
-        assert rows["p_corrected"].tolist() == pytest.approx(multipletests(rows["p"], method="holm")[1])
+        assert rows["p_corrected"].tolist() == pytest.approx(
+            multipletests(rows["p"], method="holm")[1]
+        )
 
 
 def test_no_interval_below_five_conversations_with_such_turns() -> None:
@@ -116,7 +135,10 @@ def test_without_scores_there_is_one_subset() -> None:
 def test_outliers_and_their_limits(result: Correlate) -> None:
     rows = result.outliers[result.outliers["rewriter"] == "qr"]
     # 0.9 is not above 0.9; a turn whose answers are unknown is no outlier
-    assert list(zip(rows["turn"], rows["corner"], strict=True)) == [("1_2", "different answers"), ("2_3", "same answers")]
+    assert list(zip(rows["turn"], rows["corner"], strict=True)) == [
+        ("1_2", "different answers"),
+        ("2_3", "same answers"),
+    ]
     assert rows["kinds"].tolist() == ["wording only", "word order"]
     assert rows["human_text"].tolist() == ["dog", "red dog"]
 

@@ -23,7 +23,15 @@ def scatter(turns: int = 40, names: list[str] | None = None) -> Scatter:
         ScatterCorner((0.9, 1.1, -0.1, 0.4), "Similar questions", below),
         ScatterCorner((-0.1, 0.8, 0.8, 1.1), "Different questions", above),
     )
-    return Scatter("Pearson 0.751", "questions", "answers", names or [f"1_{n}" for n in range(turns)], x, y, corners)
+    return Scatter(
+        "Pearson 0.751",
+        "questions",
+        "answers",
+        names or [f"1_{n}" for n in range(turns)],
+        x,
+        y,
+        corners,
+    )
 
 
 def dots(panel: Panel) -> list[Dots]:
@@ -44,8 +52,19 @@ def test_every_turn_is_drawn_and_outliers_are_marked() -> None:
 
 def test_coinciding_turns_make_one_larger_point() -> None:
     nothing = np.array([], dtype=int)
-    corners = (ScatterCorner((0.9, 1.1, -0.1, 0.4), "a", nothing), ScatterCorner((-0.1, 0.8, 0.8, 1.1), "b", nothing))
-    data = Scatter("t", "x", "y", ["1", "2", "3", "4"], np.array([1.0, 1, 1, 0.5]), np.array([1.0, 1, 1, 0.5]), corners)
+    corners = (
+        ScatterCorner((0.9, 1.1, -0.1, 0.4), "a", nothing),
+        ScatterCorner((-0.1, 0.8, 0.8, 1.1), "b", nothing),
+    )
+    data = Scatter(
+        "t",
+        "x",
+        "y",
+        ["1", "2", "3", "4"],
+        np.array([1.0, 1, 1, 0.5]),
+        np.array([1.0, 1, 1, 0.5]),
+        corners,
+    )
     points = dots(scatter_figure(data).panels[0])[0]
     areas = {point: size**2 for point, size in zip(points.points, points.sizes, strict=True)}
     assert areas[(1.0, 1.0)] == pytest.approx(np.sqrt(3) * areas[(0.5, 0.5)])
@@ -54,7 +73,10 @@ def test_coinciding_turns_make_one_larger_point() -> None:
 
 def test_values_beyond_one_and_below_zero_widen_the_axes() -> None:
     nothing = np.array([], dtype=int)
-    corners = (ScatterCorner((0.9, 1.1, -0.1, 0.4), "a", nothing), ScatterCorner((-0.1, 0.8, 0.8, 1.1), "b", nothing))
+    corners = (
+        ScatterCorner((0.9, 1.1, -0.1, 0.4), "a", nothing),
+        ScatterCorner((-0.1, 0.8, 0.8, 1.1), "b", nothing),
+    )
     data = Scatter("t", "x", "y", ["1", "2"], np.array([0.2, 1.0]), np.array([-0.8, 0.1]), corners)
     panel = scatter_figure(data).panels[0]
     assert panel.y[0] < -0.8 and panel.y[1] > 1

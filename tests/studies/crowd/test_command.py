@@ -35,45 +35,71 @@ def test_everything_at_once(in_demo: Command) -> None:
     assert {row["turn_set"]: row["turns"] for row in found["qrels"] if row["criterion"] == "relevance"} == {
         "all": 5, "filtered": 4, "subset": 3,
     }  # fmt: skip
-    grades = {row["grade"]: (row["count"], row["share"]) for row in found["distribution"] if row["criterion"] == "relevance"}
+    grades = {
+        row["grade"]: (row["count"], row["share"])
+        for row in found["distribution"]
+        if row["criterion"] == "relevance"
+    }
     judged = sum(number for number, _ in grades.values())
     assert judged == found["qrels"][0]["pairs"] and grades == {
         key: (n, pytest.approx(n / judged)) for key, (n, _) in grades.items()
     }
-    assert found["unmapped"] == [{"system": "texts", "turn": "1_2", "question": "Do you own a jar?"}]
-    assert [row["criterion"] for row in found["measures"][::12]] == ["relevance", "diversity", "combined"]
+    assert found["unmapped"] == [
+        {"system": "texts", "turn": "1_2", "question": "Do you own a jar?"}
+    ]
+    assert [row["criterion"] for row in found["measures"][::12]] == [
+        "relevance",
+        "diversity",
+        "combined",
+    ]
     assert len(found["measures"]) == 3 * 2 * 3 * 2
     assert {row["rule"] for row in found["grades"]} == {"mode", "mean"}
 
 
 def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
-    given = json.loads(in_demo(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --format json").out)
+    given = json.loads(
+        in_demo(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --format json").out
+    )
     bare = json.loads(in_demo("crowd --format json").out)
     assert bare == given
     deeper = tables(in_demo("crowd --pool-depth 2 --format json").out)
     assert len(deeper["pool"]) > len(given["tables"]["pool"])
 
 
-def test_a_file_takes_the_place_of_files_and_not_of_settings(in_copy: Command, tmp_path: Path) -> None:
+def test_a_file_takes_the_place_of_files_and_not_of_settings(
+    in_copy: Command, tmp_path: Path
+) -> None:
     config = tmp_path / "demo" / "robustcs.toml"
     config.write_text(config.read_text().replace("[crowd]\n", "[crowd]\ntolerance = 3\n"))
     assert not tables(in_copy(f"{GRADES} --format json").out)["exclusions"]
-    assert not tables(in_copy(f"{GRADES} --format json").out)["measures"]  # the runs of the table are left out
+    assert not tables(in_copy(f"{GRADES} --format json").out)[
+        "measures"
+    ]  # the runs of the table are left out
 
 
 def test_files_are_written_and_evaluate_to_the_same(in_copy: Command, tmp_path: Path) -> None:
-    answer = in_copy(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --folder out --pool-depth 2 --format json")
+    answer = in_copy(
+        f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --folder out --pool-depth 2 --format json"
+    )
     names = ["qrels_relevance.txt", "qrels_relevance_filtered.txt", "qrels_relevance_subset.txt", "qrels_diversity.txt",
              "qrels_diversity_filtered.txt", "qrels_diversity_subset.txt", "qrels_combined.txt",
              "qrels_combined_filtered.txt", "qrels_combined_subset.txt", "pool.txt", "ids.trec", "texts.trec"]  # fmt: skip
     assert answer.err == f"wrote 12 files to out: {', '.join(names)}\n"
     folder = tmp_path / "demo" / "out"
     assert read_qrels(folder / "qrels_relevance.txt").turns == ("1_1", "1_2", "1_3", "2_1", "2_3")
-    first = [row for row in tables(answer.out)["measures"] if row["criterion"] == "relevance" and row["turn_set"] == "all"]
-    again = in_copy("crowd --qrels out/qrels_relevance.txt --run ids=out/ids.trec --run texts=out/texts.trec --format json").out
+    first = [
+        row
+        for row in tables(answer.out)["measures"]
+        if row["criterion"] == "relevance" and row["turn_set"] == "all"
+    ]
+    again = in_copy(
+        "crowd --qrels out/qrels_relevance.txt --run ids=out/ids.trec --run texts=out/texts.trec --format json"
+    ).out
     second = [row for row in tables(again)["measures"] if row["turn_set"] == "all"]
     assert [row["value"] for row in first] == [row["value"] for row in second]
-    assert in_copy("crowd crowd/grades.csv --folder out", code=2).err.startswith("robustcs: out/qrels_")
+    assert in_copy("crowd crowd/grades.csv --folder out", code=2).err.startswith(
+        "robustcs: out/qrels_"
+    )
 
 
 def test_published_runs(in_demo: Command, shared_data: Path) -> None:
@@ -82,12 +108,26 @@ def test_published_runs(in_demo: Command, shared_data: Path) -> None:
         f"crowd --qrels {folder}/question_relevance_all.qrel --bank {folder}/question_bank.json --format json"
         f" --run bm25={folder}/bm25_baseline_mi_run.json.gz --run gpt={folder}/GPT-3_raw_run.json"
     ).out)  # fmt: skip
-    scores = [(row["system"], round(row["value"], 4), row["answered"]) for row in found["measures"] if row["turn_set"] == "all"]
-    assert scores == [("bm25", 0.3268, 205), ("bm25", 0.2425, 205), ("gpt", 0.4098, 149), ("gpt", 0.2456, 149)]
-    assert {row["turn_set"]: row["turns"] for row in found["qrels"]} == {"all": 205, "filtered": 194}
+    scores = [
+        (row["system"], round(row["value"], 4), row["answered"])
+        for row in found["measures"]
+        if row["turn_set"] == "all"
+    ]
+    assert scores == [
+        ("bm25", 0.3268, 205),
+        ("bm25", 0.2425, 205),
+        ("gpt", 0.4098, 149),
+        ("gpt", 0.2456, 149),
+    ]
+    assert {row["turn_set"]: row["turns"] for row in found["qrels"]} == {
+        "all": 205,
+        "filtered": 194,
+    }
 
 
-def test_means_over_the_intersection_of_judgments_and_run(in_demo: Command, shared_data: Path) -> None:
+def test_means_over_the_intersection_of_judgments_and_run(
+    in_demo: Command, shared_data: Path
+) -> None:
     """As the organisers average ("only the evaluated turns at the intersection of the qrel file and the submission")."""
     folder = shared_data / "cast2022-regin"
     line = (
@@ -96,7 +136,9 @@ def test_means_over_the_intersection_of_judgments_and_run(in_demo: Command, shar
     )
     result = json.loads(in_demo(f"{line} --format json").out)
     judged: dict[str, dict[str, int]] = {}
-    for turn, _, item, grade in map(str.split, (folder / "question_relevance_all.qrel").read_text().splitlines()):
+    for turn, _, item, grade in map(
+        str.split, (folder / "question_relevance_all.qrel").read_text().splitlines()
+    ):
         judged.setdefault(turn, {})[item] = int(grade)
     bank = json.loads((folder / "question_bank.json").read_text())
     ids = {text.strip(): name for name, text in reversed(bank.items())}
@@ -110,15 +152,26 @@ def test_means_over_the_intersection_of_judgments_and_run(in_demo: Command, shar
         }  # fmt: skip
         evaluator = pytrec_eval.RelevanceEvaluator(judged, {"P_1", "ndcg_cut.3"}, relevance_level=2)
         expected = evaluator.evaluate(ranked)
-        rows = [row for row in result["tables"]["measures"] if (row["system"], row["turn_set"]) == (name, "all")]
-        assert {row["turns"] for row in rows} == {len(expected)} == {{"gpt": 149, "bm25": 205}[name]}
+        rows = [
+            row
+            for row in result["tables"]["measures"]
+            if (row["system"], row["turn_set"]) == (name, "all")
+        ]
+        assert (
+            {row["turns"] for row in rows} == {len(expected)} == {{"gpt": 149, "bm25": 205}[name]}
+        )
         for row in rows:
             mean = sum(values[row["metric"]] for values in expected.values()) / len(expected)
             assert row["value"] == pytest.approx(mean, abs=1e-9)
-    assert "each run over the turns that it answers (149 to 205), as trec_eval without -c" in result["policy"]["line"]
+    assert (
+        "each run over the turns that it answers (149 to 205), as trec_eval without -c"
+        in result["policy"]["line"]
+    )
 
 
-def test_a_published_run_scores_the_same_as_json_and_as_trec_lines(in_demo: Command, shared_data: Path, tmp_path: Path) -> None:
+def test_a_published_run_scores_the_same_as_json_and_as_trec_lines(
+    in_demo: Command, shared_data: Path, tmp_path: Path
+) -> None:
     """One of its ids, Q2173, is not in the bank; the organisers pooled and judged it, so that it belongs where it stands."""
     folder = shared_data / "cast2022-regin"
     run = json.loads(gzip.decompress((folder / "bm25_baseline_mi_run.json.gz").read_bytes()))
@@ -131,16 +184,26 @@ def test_a_published_run_scores_the_same_as_json_and_as_trec_lines(in_demo: Comm
         f"crowd --qrels {folder}/question_relevance_all.qrel --bank {folder}/question_bank.json --format json"
         f" --run json={folder}/bm25_baseline_mi_run.json.gz --run trec={tmp_path}/bm25.trec"
     ).out)  # fmt: skip
-    values = {(row["system"], row["turn_set"], row["metric"]): row["value"] for row in found["measures"]}
-    assert round(values["json", "all", "ndcg_cut_3"], 4) == 0.2425 and round(values["json", "all", "P_1"], 4) == 0.3268
-    assert all(values["trec", *rest] == value for (run, *rest), value in values.items() if run == "json")
+    values = {
+        (row["system"], row["turn_set"], row["metric"]): row["value"] for row in found["measures"]
+    }
+    assert (
+        round(values["json", "all", "ndcg_cut_3"], 4) == 0.2425
+        and round(values["json", "all", "P_1"], 4) == 0.3268
+    )
+    assert all(
+        values["trec", *rest] == value for (run, *rest), value in values.items() if run == "json"
+    )
 
 
 def test_criteria_together(in_demo: Command, shared_data: Path) -> None:
     """Judgments of three criteria, from one file and from three; a run of responses as JSON and as TREC lines."""
     folder = shared_data / "cast2022-regin"
     runs = f"--bank {folder}/question_bank.json --run gpt={folder}/GPT-3_raw_run.json --format json"
-    files = " ".join(f"--qrels {folder}/question_{name}.qrel" for name in ("relevance_all", "novelty", "diversity"))
+    files = " ".join(
+        f"--qrels {folder}/question_{name}.qrel"
+        for name in ("relevance_all", "novelty", "diversity")
+    )
     from_grades, from_qrels = (
         {
             row["metric"]: row["value"]
@@ -164,31 +227,57 @@ def test_criteria_together(in_demo: Command, shared_data: Path) -> None:
     for turn in json.loads((folder / "GPT-3_raw_run.json").read_text())["turns"]:
         if turn["questions"]:
             first = max(turn["questions"], key=lambda asked: asked["score"])["question"].strip()
-            good += lowest.get((turn["turn_id"], first if first in bank else ids.get(first, "")), 0) >= 2
+            good += (
+                lowest.get((turn["turn_id"], first if first in bank else ids.get(first, "")), 0)
+                >= 2
+            )
     assert good / len(judged) == pytest.approx(from_qrels["P_1"], abs=1e-11)
 
 
 def test_responses(in_demo: Command, shared_data: Path, tmp_path: Path) -> None:
     folder = shared_data / "cast2022-regin"
-    judged = [line.split() for line in (folder / "response_relevance.qrel").read_text().splitlines()]
+    judged = [
+        line.split() for line in (folder / "response_relevance.qrel").read_text().splitlines()
+    ]
     first = {turn: item for turn, _, item, _ in reversed(judged)}
-    (tmp_path / "bank.json").write_text(json.dumps({item: f"Text of {item}." for *_, item, _ in judged}))
-    said = {turn: [{"rank": 1, "text": f"text of {item}", "provenance": []}] for turn, item in first.items()}
-    value = {"run_name": "r", "turns": [{"turn_id": turn, "responses": some} for turn, some in said.items()]}
+    (tmp_path / "bank.json").write_text(
+        json.dumps({item: f"Text of {item}." for *_, item, _ in judged})
+    )
+    said = {
+        turn: [{"rank": 1, "text": f"text of {item}", "provenance": []}]
+        for turn, item in first.items()
+    }
+    value = {
+        "run_name": "r",
+        "turns": [{"turn_id": turn, "responses": some} for turn, some in said.items()],
+    }
     (tmp_path / "r.json").write_text(json.dumps(value))
-    (tmp_path / "r.trec").write_text("".join(f"{turn} Q0 {item} 1 1.0 r\n" for turn, item in first.items()))
-    files = " ".join(f"--qrels {folder}/response_{name}.qrel" for name in ("relevance", "naturalness", "conciseness"))
+    (tmp_path / "r.trec").write_text(
+        "".join(f"{turn} Q0 {item} 1 1.0 r\n" for turn, item in first.items())
+    )
+    files = " ".join(
+        f"--qrels {folder}/response_{name}.qrel"
+        for name in ("relevance", "naturalness", "conciseness")
+    )
     found = tables(in_demo(
         f"crowd {files} --bank {tmp_path}/bank.json --run json={tmp_path}/r.json --run trec={tmp_path}/r.trec --metric P_1"
         " --format json"
     ).out)  # fmt: skip
-    values = {(row["system"], row["criterion"]): row["value"] for row in found["measures"] if row["turn_set"] == "all"}
+    values = {
+        (row["system"], row["criterion"]): row["value"]
+        for row in found["measures"]
+        if row["turn_set"] == "all"
+    }
     grades = {(turn, item): int(grade) for turn, _, item, grade in judged}
     relevant = [grades[pair] >= 2 for pair in first.items()]
     assert values["json", "response_relevance"] == values["trec", "response_relevance"]
-    assert values["json", "response_relevance"] == pytest.approx(sum(relevant) / len(relevant), abs=1e-11)
+    assert values["json", "response_relevance"] == pytest.approx(
+        sum(relevant) / len(relevant), abs=1e-11
+    )
     assert values["json", "combined"] < values["json", "response_relevance"]
-    assert {row["criterion"]: row["turns"] for row in found["qrels"] if row["turn_set"] == "all"} == dict.fromkeys(
+    assert {
+        row["criterion"]: row["turns"] for row in found["qrels"] if row["turn_set"] == "all"
+    } == dict.fromkeys(
         ("response_relevance", "response_naturalness", "response_conciseness", "combined"), 162
     )
 
@@ -202,7 +291,9 @@ def test_two_files_of_one_criterion(in_demo: Command, tmp_path: Path) -> None:
 
 def test_grades_alone(in_copy: Command) -> None:
     answer = in_copy("crowd crowd/grades.csv")
-    assert "How do the runs score?" not in answer.out and answer.out.endswith("5 turns · nothing is scored\n")
+    assert "How do the runs score?" not in answer.out and answer.out.endswith(
+        "5 turns · nothing is scored\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,7 +320,11 @@ def test_the_unit(in_demo: Command) -> None:
     found = json.loads(in_demo(f"{GRADES} {RUNS} --format json").out)
     assert (found["policy"]["unit"], found["policy"]["units"]) == ("turn", 5)
     assert any(
-        note.startswith("the sampling unit is the turn, because there are only 2 conversations") for note in found["notes"]
+        note.startswith("the sampling unit is the turn, because there are only 2 conversations")
+        for note in found["notes"]
     )
     few = [row for row in found["tables"]["measures"] if row["turn_set"] == "filtered"]
-    assert all(row["ci_low"] is None and row["note"] == "no interval: only 4 turns (at least 5 required)" for row in few)
+    assert all(
+        row["ci_low"] is None and row["note"] == "no interval: only 4 turns (at least 5 required)"
+        for row in few
+    )

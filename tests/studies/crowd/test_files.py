@@ -16,9 +16,13 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.studies.crowd.analysis import as_qrels, build_pool, judgments_of
 from robustcs.studies.crowd.study import files_of_crowd
 
-RUN = map_to_bank([Asked("1_10", "Q1", 0.1), Asked("1_2", "Q1", 1), Asked("1_2", "Q2", 2.5)], None, "My run").run
+RUN = map_to_bank(
+    [Asked("1_10", "Q1", 0.1), Asked("1_2", "Q1", 1), Asked("1_2", "Q2", 2.5)], None, "My run"
+).run
 RANKING = rank_run(RUN, EvaluationPolicy())
-JUDGMENTS = judgments_of({"Relevance!": as_qrels("r", [("1_10", "Q1", 1), ("1_2", "Q2", 3)])}, 2, {"1_10"})
+JUDGMENTS = judgments_of(
+    {"Relevance!": as_qrels("r", [("1_10", "Q1", 1), ("1_2", "Q2", 3)])}, 2, {"1_10"}
+)
 
 
 def test_files_are_what_trec_eval_reads(tmp_path: Path) -> None:
@@ -39,7 +43,9 @@ def test_files_are_what_trec_eval_reads(tmp_path: Path) -> None:
 def test_other_content_is_not_replaced_unasked(tmp_path: Path) -> None:
     write_folder(tmp_path, {"a": "1\n", "b": "2\n"})
     write_folder(tmp_path, {"a": "1\n", "b": "2\n"})
-    with pytest.raises(UsageError, match="b: exists with other content; name another --folder, or add --overwrite"):
+    with pytest.raises(
+        UsageError, match="b: exists with other content; name another --folder, or add --overwrite"
+    ):
         write_folder(tmp_path, {"c": "3\n", "b": "4\n"})
     assert not (tmp_path / "c").exists() and (tmp_path / "b").read_text() == "2\n"
     write_folder(tmp_path, {"b": "4\n"}, overwrite=True)

@@ -20,8 +20,17 @@ def tables(*criteria: str) -> dict[str, Table]:
 def test_a_single_criterion_has_no_column() -> None:
     one, two = tables("use"), tables("use", "tone")
     assert list(one) == ["qrels", "measures"] == [table.of for table in one.values()]
-    assert [column.title for column in one["measures"].columns[:3]] == ["Turn set", "System", "answered"]
-    assert [column.title for column in two["measures"].columns[:4]] == ["Criterion", "Turn set", "System", "answered"]
+    assert [column.title for column in one["measures"].columns[:3]] == [
+        "Turn set",
+        "System",
+        "answered",
+    ]
+    assert [column.title for column in two["measures"].columns[:4]] == [
+        "Criterion",
+        "Turn set",
+        "System",
+        "answered",
+    ]
     assert [column.title for column in one["measures"].columns[4:]] == ["P@1", "NDCG@3"]
     assert one["measures"].rules == {2} and two["measures"].rules == {2, 4, 6}
     for table in (*one.values(), *two.values()):

@@ -10,9 +10,18 @@ from tests.studies.diversity.test_analysis import EVALUATED, SOURCE, TARGET
 
 
 def test_tables_and_what_they_show() -> None:
-    tables = {block.slug: block for block in show(diversity([(SOURCE, TARGET)], EVALUATED)) if isinstance(block, Table)}
+    tables = {
+        block.slug: block
+        for block in show(diversity([(SOURCE, TARGET)], EVALUATED))
+        if isinstance(block, Table)
+    }
     assert list(tables) == ["bleu", "similarity", "diversity", "topics"]
-    assert [column.title for column in tables["bleu"].columns] == ["Source", "Target", "sentences", "BLEU"]
+    assert [column.title for column in tables["bleu"].columns] == [
+        "Source",
+        "Target",
+        "sentences",
+        "BLEU",
+    ]
     (row,) = tables["diversity"].rows
     assert (*row[:2], *row[-3:]) == ("target", "6", "1", "1", "1")
 
@@ -25,11 +34,26 @@ def test_pairs_of_targets_with_their_adjusted_p() -> None:
          "p_corrected": corrected, "p_floor": 0.0001, "note": "unstable" if second == "c" else ""}
         for first, second, difference, low, p, corrected in rows
     ]  # fmt: skip
-    means = [{**sides, "target": "a", "value": 0.81, "texts": 9, "turns": 3, "ci_low": 0.7, "ci_high": 0.9}]
-    means += [{**means[0], "measure": "rouge2_f", "value": 0.5}, {**means[0], "target": "b", "value": 0.25}]
+    means = [
+        {
+            **sides,
+            "target": "a",
+            "value": 0.81,
+            "texts": 9,
+            "turns": 3,
+            "ci_low": 0.7,
+            "ci_high": 0.9,
+        }
+    ]
+    means += [
+        {**means[0], "measure": "rouge2_f", "value": 0.5},
+        {**means[0], "target": "b", "value": 0.25},
+    ]
     others = [{**row, "measure": "rouge2_f", "p_corrected": 0.001} for row in pairs]
     tables = {"similarity": means, "similarity_pairs": [*pairs, *others]}
-    blocks = {block.slug: block for block in show(made("diversity", tables)) if isinstance(block, Table)}
+    blocks = {
+        block.slug: block for block in show(made("diversity", tables)) if isinstance(block, Table)
+    }
     assert blocks["similarity"].rows == (
         ("ROUGE-1 F", "a", "3", "9", "0.810 (0.700 to 0.900)"), ("ROUGE-1 F", "b", "3", "9", "0.250 (0.700 to 0.900)"),
         ("ROUGE-2 F", "a", "3", "9", "0.500 (0.700 to 0.900)"),
@@ -39,4 +63,6 @@ def test_pairs_of_targets_with_their_adjusted_p() -> None:
         ("a", "c", "−0.300 (+0.001 to +0.500)", "0.001", "0.002"),
     )
     note = blocks["similarity_pairs"].note
-    assert note.startswith("1 of 2 pairs differs significantly (adjusted p ≤ 0.05).") and note.endswith(" Unstable (a and c).")
+    assert note.startswith(
+        "1 of 2 pairs differs significantly (adjusted p ≤ 0.05)."
+    ) and note.endswith(" Unstable (a and c).")

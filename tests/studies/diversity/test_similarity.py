@@ -9,18 +9,32 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
 from robustcs.statistics.families import max_t
-from robustcs.studies.diversity.analysis import ROUGE, TextSet, compare_similarities, diversity, label, rouge_of
+from robustcs.studies.diversity.analysis import (
+    ROUGE,
+    TextSet,
+    compare_similarities,
+    diversity,
+    label,
+    rouge_of,
+)
 from tests.studies.diversity.test_analysis import EVALUATED, SOURCE, TARGET
 
 
 def test_rouge_is_that_of_rouge_score() -> None:
     texts = ["How do bees make their honeys?", "Why, honey?", "", "what is a moraine"]
-    references = [["how do bees make honey", "bees make honey"], ["why honey"], ["why honey"], ["What are moraines made of?"]]
+    references = [
+        ["how do bees make honey", "bees make honey"],
+        ["why honey"],
+        ["why honey"],
+        ["What are moraines made of?"],
+    ]
     found = rouge_of(texts, references)
     scorer = RougeScorer([name.partition("_")[0] for name in ROUGE], use_stemmer=True)
     for name in ROUGE:
         expected = [
-            max(scorer.score(reference, text)[name.partition("_")[0]].fmeasure for reference in some)
+            max(
+                scorer.score(reference, text)[name.partition("_")[0]].fmeasure for reference in some
+            )
             for text, some in zip(texts, references, strict=True)
         ]
         assert found[name].tolist() == pytest.approx(expected)
@@ -31,13 +45,18 @@ def test_a_mean_is_over_the_texts_of_a_turn_and_then_over_turns() -> None:
     result = diversity([(SOURCE, TARGET)], EVALUATED)
     scorer = RougeScorer(["rouge1"], use_stemmer=True)
     by_turn = [
-        mean(scorer.score(SOURCE.wordings[turn][0], text)["rouge1"].fmeasure for text in TARGET.wordings[turn])
+        mean(
+            scorer.score(SOURCE.wordings[turn][0], text)["rouge1"].fmeasure
+            for text in TARGET.wordings[turn]
+        )
         for turn in ("1_1", "1_2")
     ]
     row = result.similarity.iloc[0]
     assert (row["measure"], row["turns"], row["texts"], row["samples"]) == ("rouge1_f", 2, 6, 3)
     assert row["value"] == pytest.approx(mean(by_turn))
-    assert np.isnan(row["ci_low"]) and "no interval: only 2 turns (at least 5 required)" in row["note"]
+    assert (
+        np.isnan(row["ci_low"]) and "no interval: only 2 turns (at least 5 required)" in row["note"]
+    )
     assert result.similarity_pairs.empty
 
 
@@ -58,7 +77,11 @@ def test_pairs_of_rewriters() -> None:
     sizes = dict.fromkeys(turns, 1)
     # the third rewriter lacks the last conversation
     fewer = dict.fromkeys(turns[:-2], 1)
-    targets = {"one": (sizes, {"m": one}), "two": (sizes, {"m": two}), "three": (fewer, {"m": three[:-2]})}
+    targets = {
+        "one": (sizes, {"m": one}),
+        "two": (sizes, {"m": two}),
+        "three": (fewer, {"m": three[:-2]}),
+    }
     means, pairs = compare_similarities("human", targets, "conversation", 0)
     assert [(*row[1:6], row[6].value) for row in means] == [
         ("one", "m", 16, 16, 1, pytest.approx(one.mean())), ("two", "m", 16, 16, 1, pytest.approx(two.mean())),
@@ -68,7 +91,11 @@ def test_pairs_of_rewriters() -> None:
     assert list(found) == [("one", "two"), ("one", "three"), ("two", "three")]
     assert [row[4] for row in pairs] == [16, 14, 14]
     test, p = found["one", "two"][5:7]
-    assert (test.value, test.low, test.high) == (pytest.approx(0.1), pytest.approx(0.1), pytest.approx(0.1))
+    assert (test.value, test.low, test.high) == (
+        pytest.approx(0.1),
+        pytest.approx(0.1),
+        pytest.approx(0.1),
+    )
     assert p == pytest.approx(2 / 2**8)
     # five conversations against two: 2 · (1 + 7 + 21) of 2**7 patterns are as far
     assert found["two", "three"][5].value == pytest.approx(-0.05 * (10 - 4) / 14)
@@ -80,7 +107,10 @@ def test_pairs_of_rewriters() -> None:
 
 
 def test_rewriters_without_a_common_turn_are_no_pair() -> None:
-    targets = {"one": ({"1_1": 1}, {"m": np.ones(1)}), "two": ({"2_1": 2}, {"m": np.array([0.5, 1.0])})}
+    targets = {
+        "one": ({"1_1": 1}, {"m": np.ones(1)}),
+        "two": ({"2_1": 2}, {"m": np.array([0.5, 1.0])}),
+    }
     means, pairs = compare_similarities("human", targets, "conversation", 0)
     assert [row[6].value for row in means] == [1.0, 0.75] and not pairs
     alike = {"one": targets["one"], "two": ({"1_1": 1}, {"m": np.zeros(1)})}

@@ -26,28 +26,43 @@ from robustcs.studies.evaluate.show import overview, show
 from tests.statistics.test_families import brute_force
 
 
-def make(scores: dict[str, list[float]], turns: list[str], metric: str = "m", **settings: Any) -> Evaluation:
-    frames = {name: TurnScores(turns, {metric: np.array(values)}) for name, values in scores.items()}
+def make(
+    scores: dict[str, list[float]], turns: list[str], metric: str = "m", **settings: Any
+) -> Evaluation:
+    frames = {
+        name: TurnScores(turns, {metric: np.array(values)}) for name, values in scores.items()
+    }
     evaluated = Evaluated(EvaluationPolicy(), "runs", len(turns), 0)
     return evaluate(frames, {metric: False}, units_of(turns), evaluated, **settings)
 
 
-def drawn(systems: int, conversations: int, length: int, seed: int = 1) -> tuple[dict[str, list[float]], list[str]]:
+def drawn(
+    systems: int, conversations: int, length: int, seed: int = 1
+) -> tuple[dict[str, list[float]], list[str]]:
     generator = np.random.default_rng(seed)
-    turns = [f"{conversation}_{turn}" for conversation in range(conversations) for turn in range(length)]
+    turns = [
+        f"{conversation}_{turn}" for conversation in range(conversations) for turn in range(length)
+    ]
     topic = np.repeat(generator.normal(size=conversations), length)
     return {
-        f"s{number}": (topic + 0.4 * number + generator.normal(size=len(turns))).tolist() for number in range(systems)
+        f"s{number}": (topic + 0.4 * number + generator.normal(size=len(turns))).tolist()
+        for number in range(systems)
     }, turns
 
 
 def test_means_are_those_of_the_turns_best_first() -> None:
     scores, turns = drawn(4, 8, 3)
     result = make(scores, turns)
-    expected = sorted(((float(np.mean(values)), name) for name, values in scores.items()), reverse=True)
+    expected = sorted(
+        ((float(np.mean(values)), name) for name, values in scores.items()), reverse=True
+    )
     assert list(result.measures["system"]) == [name for _, name in expected]
     assert result.measures["value"].tolist() == pytest.approx([value for value, _ in expected])
-    assert (result.evaluated.unit, result.evaluated.units, result.evaluated.turns) == ("conversation", 8, 24)
+    assert (result.evaluated.unit, result.evaluated.units, result.evaluated.turns) == (
+        "conversation",
+        8,
+        24,
+    )
     assert len(result.turns) == 4 * 24
 
 
@@ -66,7 +81,11 @@ def test_p_is_that_of_all_sign_patterns_and_adjusted_by_their_largest_statistic(
     result = make(scores, turns)
     sums = []
     for row in result.pairs.itertuples():
-        difference = (np.array(scores[str(row.first)]) - np.array(scores[str(row.second)])).reshape(7, 3).sum(axis=1)
+        difference = (
+            (np.array(scores[str(row.first)]) - np.array(scores[str(row.second)]))
+            .reshape(7, 3)
+            .sum(axis=1)
+        )
         sums.append(difference)
         totals = [abs(float(np.dot(signs, difference))) for signs in product((-1, 1), repeat=7)]
         assert row.p == pytest.approx(np.mean(np.array(totals) >= abs(difference.sum()) - 1e-9))
@@ -78,11 +97,17 @@ def test_p_is_that_of_all_sign_patterns_and_adjusted_by_their_largest_statistic(
 def test_differences_of_thirds_keep_their_ties() -> None:
     """As of P@3 or reciprocal ranks: 1/3 + 1/3 is as far as 2/3, and a rounded 2/3 is not."""
     thirds = [2, 2, 2, -1, 0, -1, 1]
-    row = make({"a": [third / 3 for third in thirds], "b": [0.0] * 7}, [f"{turn}" for turn in range(7)]).pairs.iloc[0]
+    row = make(
+        {"a": [third / 3 for third in thirds], "b": [0.0] * 7}, [f"{turn}" for turn in range(7)]
+    ).pairs.iloc[0]
     totals = np.array(list(product((-1, 1), repeat=7))) @ thirds
-    assert row.p == (np.abs(totals) >= sum(thirds)).mean() == 0.3125  # 0.21875 with rounded differences
+    assert (
+        row.p == (np.abs(totals) >= sum(thirds)).mean() == 0.3125
+    )  # 0.21875 with rounded differences
     # scores that differ in their last bits do not differ
-    row = make({"a": [0.1 + 0.2] * 8, "b": [0.3] * 8}, [f"{turn}" for turn in range(8)]).pairs.iloc[0]
+    row = make({"a": [0.1 + 0.2] * 8, "b": [0.3] * 8}, [f"{turn}" for turn in range(8)]).pairs.iloc[
+        0
+    ]
     assert row.p == 1 and np.isnan(row.effect) and "none of 8 turns differs" in row.note
 
 
@@ -119,7 +144,10 @@ def test_systems_share_a_letter_exactly_where_they_do_not_differ_significantly()
 def test_a_baseline_is_compared_with_all_others() -> None:
     scores, turns = drawn(3, 6, 2)
     result = make(scores, turns, baseline="s1")
-    assert list(zip(result.pairs["first"], result.pairs["second"], strict=True)) == [("s0", "s1"), ("s2", "s1")]
+    assert list(zip(result.pairs["first"], result.pairs["second"], strict=True)) == [
+        ("s0", "s1"),
+        ("s2", "s1"),
+    ]
     assert set(result.measures["letters"]) == {""}
     with pytest.raises(UsageError, match="no run is named 'x'"):
         make(scores, turns, baseline="x")
@@ -133,9 +161,15 @@ def test_equivalence_is_the_interval_inside_the_margin() -> None:
         for row in result.pairs.itertuples():
             if {row.first, row.second} == {"s0", "copy"}:
                 # the two turns of a conversation cancel out: nothing differs, and nothing is claimed
-                assert pd.isna(row.equivalent) and row.note.startswith("none of 12 conversations differs")
+                assert pd.isna(row.equivalent) and row.note.startswith(
+                    "none of 12 conversations differs"
+                )
                 continue
-            sums = np.subtract(scores[str(row.first)], scores[str(row.second)]).reshape(12, 2).sum(axis=1)
+            sums = (
+                np.subtract(scores[str(row.first)], scores[str(row.second)])
+                .reshape(12, 2)
+                .sum(axis=1)
+            )
             squares = (sums - sums.mean()) ** 2
             inside = -margin < row.ci_low and row.ci_high < margin
             assert row.equivalent == (inside and squares.max() / squares.sum() <= 0.3)
@@ -157,7 +191,11 @@ def test_identical_and_sparse_pairs_are_said_not_claimed() -> None:
     rows = {(row.first, row.second): row for row in found.pairs.itertuples()}
     few = rows["s0", "few"]
     assert set(rows) == {("s0", "few"), ("same", "few")}
-    assert dict(zip(found.measures["system"], found.measures["equal"], strict=True)) == {"few": "", "s0": "s0", "same": "s0"}
+    assert dict(zip(found.measures["system"], found.measures["equal"], strict=True)) == {
+        "few": "",
+        "s0": "s0",
+        "same": "s0",
+    }
     assert pd.isna(few.equivalent) and np.isnan(few.ci_low) and few.p == 0.125
     assert few.note.startswith("no interval: only 4 of 12 turns differ")
     assert few.units_needed > 0 and pd.isna(few.units_needed_low) and pd.isna(few.units_needed_high)
@@ -181,16 +219,28 @@ def test_the_tests_behind_sentences_are_those_of_the_table_of_pairs() -> None:
 
 @pytest.mark.parametrize(
     ("needed", "text"),
-    [((16, 8, 90), "16 (8–90)"), ((1600, 8, None), "1,600 (≥ 8)"), ((16, None, None), "16"), ((None, None, None), "–")],
+    [
+        ((16, 8, 90), "16 (8–90)"),
+        ((1600, 8, None), "1,600 (≥ 8)"),
+        ((16, None, None), "16"),
+        ((None, None, None), "–"),
+    ],
 )
-def test_units_needed_are_shown_with_their_interval(needed: tuple[int | None, ...], text: str) -> None:
+def test_units_needed_are_shown_with_their_interval(
+    needed: tuple[int | None, ...], text: str
+) -> None:
     scores, turns = drawn(2, 12, 2)
     found = make(scores, turns, "ndcg_cut_3")
-    columns = {name: pd.array([value], dtype="Int64") for name, value in zip(NEEDED, needed, strict=True)}
+    columns = {
+        name: pd.array([value], dtype="Int64") for name, value in zip(NEEDED, needed, strict=True)
+    }
     found = found.changed(pairs=found.pairs.assign(**columns))
     table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
     assert f"'{text}'" in str(table.rows)
-    assert "“needs” is the number of conversations that detect a true difference as large as the observed one" in table.note
+    assert (
+        "“needs” is the number of conversations that detect a true difference as large as the observed one"
+        in table.note
+    )
     assert "(95% CI; ≥: no upper limit)" in table.note
 
 
@@ -217,15 +267,30 @@ def test_one_system_has_no_pairs() -> None:
 def with_gaps(seed: int = 3) -> tuple[dict[str, list[float]], list[str]]:
     """Four systems over 7 conversations; ``s1`` lacks a turn of each, ``s2`` two whole conversations."""
     scores, turns = drawn(4, 7, 3, seed)
-    scores["s1"] = [np.nan if turn.endswith("_0") else value for turn, value in zip(turns, scores["s1"], strict=True)]
-    scores["s2"] = [np.nan if turn[0] in "36" else value for turn, value in zip(turns, scores["s2"], strict=True)]
+    scores["s1"] = [
+        np.nan if turn.endswith("_0") else value
+        for turn, value in zip(turns, scores["s1"], strict=True)
+    ]
+    scores["s2"] = [
+        np.nan if turn[0] in "36" else value
+        for turn, value in zip(turns, scores["s2"], strict=True)
+    ]
     return scores, turns
 
 
-def without_gaps(scores: dict[str, list[float]], turns: list[str], names: tuple[str, ...]) -> Evaluation:
+def without_gaps(
+    scores: dict[str, list[float]], turns: list[str], names: tuple[str, ...]
+) -> Evaluation:
     """The named systems alone, over the turns that all of them have."""
-    kept = [place for place in range(len(turns)) if not np.isnan([scores[name][place] for name in names]).any()]
-    return make({name: [scores[name][place] for place in kept] for name in names}, [turns[place] for place in kept])
+    kept = [
+        place
+        for place in range(len(turns))
+        if not np.isnan([scores[name][place] for name in names]).any()
+    ]
+    return make(
+        {name: [scores[name][place] for place in kept] for name in names},
+        [turns[place] for place in kept],
+    )
 
 
 def test_a_system_is_averaged_over_its_own_turns_and_compared_over_shared_ones() -> None:
@@ -243,7 +308,9 @@ def test_a_system_is_averaged_over_its_own_turns_and_compared_over_shared_ones()
         (alone,) = without_gaps(scores, turns, (str(row.first), str(row.second))).pairs.itertuples()
         for name in ("difference", "p", "p_floor", "effect", "detectable"):
             assert getattr(row, name) == pytest.approx(getattr(alone, name)), name
-        assert (row.ci_low, row.ci_high) == pytest.approx((alone.ci_low, alone.ci_high), nan_ok=True)
+        assert (row.ci_low, row.ci_high) == pytest.approx(
+            (alone.ci_low, alone.ci_high), nan_ok=True
+        )
         gaps = np.array(scores[str(row.first)]) - np.array(scores[str(row.second)])
         shared = int((~np.isnan(gaps)).sum())
         sums.append(np.nan_to_num(gaps).reshape(7, 3).sum(axis=1))
@@ -262,7 +329,9 @@ def test_slices_of_a_system_are_those_of_its_own_turns() -> None:
         slicings=[slicing("place", kept, {turn: turn[-1] for turn in kept})],
     ).slices  # fmt: skip
     own = found[(found["system"] == "s1") & (found["turns"] > 0)].reset_index(drop=True)
-    pd.testing.assert_frame_equal(own[["slice", "turns", "value", "ci_low"]], alone[["slice", "turns", "value", "ci_low"]])
+    pd.testing.assert_frame_equal(
+        own[["slice", "turns", "value", "ci_low"]], alone[["slice", "turns", "value", "ci_low"]]
+    )
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))

@@ -21,7 +21,11 @@ from tests.conftest import Command
 def test_demo(in_demo: Command) -> None:
     printed = json.loads(in_demo("evaluate --format json").out)
     measures = printed["tables"]["measures"]
-    assert len(measures) == 24 and len(printed["tables"]["pairs"]) == 2 * 66 and len(printed["tables"]["turns"]) == 24 * 70
+    assert (
+        len(measures) == 24
+        and len(printed["tables"]["pairs"]) == 2 * 66
+        and len(printed["tables"]["turns"]) == 24 * 70
+    )
     assert (printed["policy"]["unit"], printed["policy"]["units"]) == ("conversation", 10)
     assert printed["policy"]["line"].startswith("70 turns in 10 conversations")
     best = next(row for row in measures if row["metric"] == "ndcg_cut_3")
@@ -37,10 +41,18 @@ def test_max_t_finds_in_ten_conversations_what_holm_cannot(in_demo: Command) -> 
     apart = {(row["first"], row["second"]) for row in tables["pairs"] if row["p_corrected"] <= 0.05}
     letters = {row["system"]: set(row["letters"].split()) for row in tables["measures"]}
     assert len(apart) == 19
-    assert apart == {(a, b) for a, b in combinations(systems_of(tables), 2) if not letters[a] & letters[b]}
+    assert apart == {
+        (a, b) for a, b in combinations(systems_of(tables), 2) if not letters[a] & letters[b]
+    }
     shown = " ".join(in_demo(line).out.split())
-    assert "Of 66 pairs of systems, 19 differ significantly (adjusted p ≤ 0.05, max-T over 66 pairs)" in shown
-    assert "do not differ significantly; this does not show that they are equal" in shown and "cannot reach" not in shown
+    assert (
+        "Of 66 pairs of systems, 19 differ significantly (adjusted p ≤ 0.05, max-T over 66 pairs)"
+        in shown
+    )
+    assert (
+        "do not differ significantly; this does not show that they are equal" in shown
+        and "cannot reach" not in shown
+    )
 
 
 def systems_of(tables: dict[str, list[dict[str, str]]]) -> list[str]:
@@ -62,19 +74,35 @@ def test_scores_give_what_runs_give(in_demo: Command, tmp_path: Path) -> None:
     from_runs = json.loads(in_demo("evaluate --metric ndcg_cut_3 --format json").out)["tables"]
     for name in ("qr", "human"):
         rows = [row for row in from_runs["turns"] if row["system"] == name]
-        (tmp_path / name).write_text("".join(f"ndcg_cut_3\t{row['turn']}\t{row['value']!r}\n" for row in reversed(rows)))
-    options = f"--scores qr={tmp_path / 'qr'} --scores human={tmp_path / 'human'} --metric ndcg_cut_3"
+        (tmp_path / name).write_text(
+            "".join(f"ndcg_cut_3\t{row['turn']}\t{row['value']!r}\n" for row in reversed(rows))
+        )
+    options = (
+        f"--scores qr={tmp_path / 'qr'} --scores human={tmp_path / 'human'} --metric ndcg_cut_3"
+    )
     printed = json.loads(in_demo(f"evaluate {options} --format json").out)
-    pair = next(row for row in from_runs["pairs"] if (row["first"], row["second"]) == ("qr", "human"))
-    only = next(row for row in printed["tables"]["pairs"] if (row["first"], row["second"]) == ("qr", "human"))
+    pair = next(
+        row for row in from_runs["pairs"] if (row["first"], row["second"]) == ("qr", "human")
+    )
+    only = next(
+        row
+        for row in printed["tables"]["pairs"]
+        if (row["first"], row["second"]) == ("qr", "human")
+    )
     for column in ("difference", "ci_low", "ci_high", "p", "effect", "detectable"):
         assert only[column] == pytest.approx(pair[column])
-    assert {"qr scores", "human scores", "original"} <= {entry["role"] for entry in printed["inputs"]}
+    assert {"qr scores", "human scores", "original"} <= {
+        entry["role"] for entry in printed["inputs"]
+    }
     assert (printed["policy"]["basis"], printed["policy"]["as_given"]) == ("runs", ["qr", "human"])
-    assert printed["policy"]["line"].endswith(" · qr, human: scores as given, their own relevance level and order")
+    assert printed["policy"]["line"].endswith(
+        " · qr, human: scores as given, their own relevance level and order"
+    )
 
 
-def test_scores_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_scores_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     for name, scores in (("a", (0.5, 1, 0, 0.25, 1, 1)), ("b", (0, 1, 0, 0, 0.5, 0))):
         lines = [f"ndcg_cut_3\t{turn}_1\t{score}\n" for turn, score in enumerate(scores)]
         (tmp_path / name).write_text("".join(lines))
@@ -95,7 +123,11 @@ def test_scores_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: py
     ],
 )
 def test_scores_of_any_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], table: str, measure: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    table: str,
+    measure: str,
 ) -> None:
     (tmp_path / "a.csv").write_text(table)
     monkeypatch.chdir(tmp_path)
@@ -104,10 +136,20 @@ def test_scores_of_any_name(
     assert [(row["metric"], row["value"]) for row in rows] == [(measure, 0.75)]
 
 
-@pytest.mark.parametrize("measure", ["", " --metric nDCG@3 --metric AP", " --metric ndcg_cut_3 --metric map"])
-def test_scores_with_the_names_of_ir_measures(in_demo: Command, tmp_path: Path, measure: str) -> None:
-    (tmp_path / "a.csv").write_text("qid,measure,value\n1_1,nDCG@3,0.5\n1_1,AP,0.25\n2_1,nDCG@3,1\n2_1,AP,0.75\n")
-    found = json.loads(in_demo(f"evaluate --config /dev/null --scores a={tmp_path / 'a.csv'}{measure} --format json").out)
+@pytest.mark.parametrize(
+    "measure", ["", " --metric nDCG@3 --metric AP", " --metric ndcg_cut_3 --metric map"]
+)
+def test_scores_with_the_names_of_ir_measures(
+    in_demo: Command, tmp_path: Path, measure: str
+) -> None:
+    (tmp_path / "a.csv").write_text(
+        "qid,measure,value\n1_1,nDCG@3,0.5\n1_1,AP,0.25\n2_1,nDCG@3,1\n2_1,AP,0.75\n"
+    )
+    found = json.loads(
+        in_demo(
+            f"evaluate --config /dev/null --scores a={tmp_path / 'a.csv'}{measure} --format json"
+        ).out
+    )
     scores = {row["metric"]: row["value"] for row in found["tables"]["measures"]}
     assert scores == {"ndcg_cut_3": 0.75, "map": 0.5}
 
@@ -170,11 +212,15 @@ def by_trec_eval(demo: Path, file: Path, names: set[str]) -> dict[str, list[floa
     for turn, _, document, _, score, _ in map(str.split, file.read_text().splitlines()):
         ranked.setdefault(turn, {})[document] = float(score)
     found = pytrec_eval.RelevanceEvaluator(judged, names, relevance_level=2).evaluate(ranked)
-    return {name: [values[name] for values in found.values()] for name in next(iter(found.values()))}
+    return {
+        name: [values[name] for values in found.values()] for name in next(iter(found.values()))
+    }
 
 
 @pytest.mark.parametrize("missing", ["own", "zero"])
-def test_runs_are_summed_up_as_trec_eval_does(in_demo: Command, demo: Path, gappy: dict[str, Path], missing: str) -> None:
+def test_runs_are_summed_up_as_trec_eval_does(
+    in_demo: Command, demo: Path, gappy: dict[str, Path], missing: str
+) -> None:
     """Means, totals and geometric means over all judged turns (trec_eval -c), or over those that a run answers (without -c)."""
     names = {"map", "gm_map", "gm_bpref", "num_ret", "num_rel", "num_rel_ret", "num_q"}
     runs = " ".join(f"--{name} {file}" for name, file in gappy.items())
@@ -189,7 +235,9 @@ def test_runs_are_summed_up_as_trec_eval_does(in_demo: Command, demo: Path, gapp
             row, answered = found[name, metric], len(values)
             if missing == "zero":
                 # as trec_eval -c patches up averages and totals
-                floor = {"gm_map": math.log(1e-5), "gm_bpref": math.log(1e-5), "num_q": 1.0}.get(metric, 0.0)
+                floor = {"gm_map": math.log(1e-5), "gm_bpref": math.log(1e-5), "num_q": 1.0}.get(
+                    metric, 0.0
+                )
                 values = [*values, *[floor] * (70 - answered)]
                 if metric == "num_rel":
                     values = whole
@@ -198,29 +246,47 @@ def test_runs_are_summed_up_as_trec_eval_does(in_demo: Command, demo: Path, gapp
             assert row["turns"] == (70 if missing == "zero" else answered)
             if metric != "map":
                 assert row["ci_low"] is None and row["ci_high"] is None and row["letters"] == ""
-                assert row["note"] == f"a {'total' if metric[:3] == 'num' else 'geometric mean'} over turns: no interval"
-            rows = [one for one in result["tables"]["turns"] if (one["system"], one["metric"]) == (name, metric)]
+                assert (
+                    row["note"]
+                    == f"a {'total' if metric[:3] == 'num' else 'geometric mean'} over turns: no interval"
+                )
+            rows = [
+                one
+                for one in result["tables"]["turns"]
+                if (one["system"], one["metric"]) == (name, metric)
+            ]
             assert sorted(one["value"] for one in rows) == pytest.approx(sorted(values), abs=1e-9)
     assert {row["metric"] for row in result["tables"]["pairs"]} == {"map"}
     answered = len(by_trec_eval(demo, gappy["original"], {"map"})["map"])
     said = f"each run over the turns that it answers ({answered} to 70), as trec_eval without -c"
-    assert result["policy"]["missing"] == missing and (said in result["policy"]["line"]) == (missing == "own")
+    assert result["policy"]["missing"] == missing and (said in result["policy"]["line"]) == (
+        missing == "own"
+    )
 
 
 def test_totals_are_shown_without_intervals(in_demo: Command) -> None:
     shown = " ".join(in_demo("evaluate --metric num_ret --metric gm_map").out.split())
-    assert "num_ret of every system ───────────────────── System total ───────────────────── plain_human 6,836" in shown
+    assert (
+        "num_ret of every system ───────────────────── System total ───────────────────── plain_human 6,836"
+        in shown
+    )
     assert "A total over turns: no interval, and pairs of systems are not tested." in shown
     assert "A geometric mean over turns: no interval, and pairs of systems are not tested." in shown
     assert "differ significantly" not in shown
 
 
-def test_only_evaluate_takes_totals_and_only_it_gives_each_run_its_turns(in_demo: Command, gappy: dict[str, Path]) -> None:
+def test_only_evaluate_takes_totals_and_only_it_gives_each_run_its_turns(
+    in_demo: Command, gappy: dict[str, Path]
+) -> None:
     told = in_demo("breakdown --metric gm_map", code=2).err
-    assert told == ("robustcs: gm_map is not a mean over turns; use a mean such as map, or use robustcs evaluate\n")
+    assert told == (
+        "robustcs: gm_map is not a mean over turns; use a mean such as map, or use robustcs evaluate\n"
+    )
     files = " ".join(f"--{name} {file}" for name, file in gappy.items())
     own, drop = (
-        json.loads(in_demo(f"breakdown --config plain.toml {files} --missing {way} --format json").out)
+        json.loads(
+            in_demo(f"breakdown --config plain.toml {files} --missing {way} --format json").out
+        )
         for way in ("own", "drop")
     )
     assert own["tables"] == drop["tables"] and own["policy"] == drop["policy"]
@@ -230,10 +296,15 @@ def test_only_evaluate_takes_totals_and_only_it_gives_each_run_its_turns(in_demo
 def test_others_leave_totals_out_where_a_mean_is_asked_for(in_demo: Command) -> None:
     both, one = (
         json.loads(in_demo(f"breakdown {metrics} --format json").out)
-        for metrics in ("--metric num_rel --metric gm_map --metric ndcg_cut_3", "--metric ndcg_cut_3")
+        for metrics in (
+            "--metric num_rel --metric gm_map --metric ndcg_cut_3",
+            "--metric ndcg_cut_3",
+        )
     )
     assert both["tables"] == one["tables"]
-    assert set(both["notes"]) - set(one["notes"]) == {"num_rel, gm_map: not a mean over turns; reported only by evaluate"}
+    assert set(both["notes"]) - set(one["notes"]) == {
+        "num_rel, gm_map: not a mean over turns; reported only by evaluate"
+    }
 
 
 def test_check_agrees_on_totals(in_copy: Command, tmp_path: Path) -> None:
@@ -249,16 +320,29 @@ def test_check_agrees_on_totals(in_copy: Command, tmp_path: Path) -> None:
     assert both["breakdown"] and both["unjudged"] and both["robustness"] and both["evaluate"]
     assert "num_rel: not a mean over turns; reported only by evaluate" in notes
     alone, _ = runs('"num_rel"')
-    assert alone["evaluate"] and not any(alone[name] for name in ("breakdown", "sweep", "unjudged", "robustness", "correlate"))
+    assert alone["evaluate"] and not any(
+        alone[name] for name in ("breakdown", "sweep", "unjudged", "robustness", "correlate")
+    )
 
 
 def test_what_needs_a_mean_is_noted_where_there_is_none(in_demo: Command) -> None:
     note = "slices and pairs of systems skipped: gm_map is not a mean over turns"
-    result = json.loads(in_demo("evaluate --metric gm_map --slices depth --find-slices --format json").out)
+    result = json.loads(
+        in_demo("evaluate --metric gm_map --slices depth --find-slices --format json").out
+    )
     assert note in result["notes"] and not result["tables"]["slices"]
     shown = in_demo("evaluate --metric gm_map --baseline human --margin 0.02 --table pairs").out
-    assert "Table pairs has no rows." in shown and "p_corrected" not in shown and note in " ".join(shown.split())
-    assert note not in json.loads(in_demo("evaluate --metric gm_map --metric map --format json").out)["notes"]
+    assert (
+        "Table pairs has no rows." in shown
+        and "p_corrected" not in shown
+        and note in " ".join(shown.split())
+    )
+    assert (
+        note
+        not in json.loads(in_demo("evaluate --metric gm_map --metric map --format json").out)[
+            "notes"
+        ]
+    )
 
 
 def test_model_judgments_are_noted(in_copy: Command, tmp_path: Path) -> None:
@@ -266,7 +350,9 @@ def test_model_judgments_are_noted(in_copy: Command, tmp_path: Path) -> None:
     (tmp_path / "demo" / "qrels-gpt4o.txt").write_text(qrels)
     named = "the qrels are qrels-gpt4o.txt, and its name contains a model name (gpt)"
     note = f"Based on judgments of a model, not of people: {named}"
-    assert note in json.loads(in_copy("evaluate --qrels qrels-gpt4o.txt --format json").out)["notes"]
+    assert (
+        note in json.loads(in_copy("evaluate --qrels qrels-gpt4o.txt --format json").out)["notes"]
+    )
     assert note not in json.loads(in_copy("evaluate --format json").out)["notes"]
 
 
@@ -274,13 +360,23 @@ def test_every_run_over_its_own_turns_is_shown(in_demo: Command, gappy: dict[str
     runs = " ".join(f"--{name} {file}" for name, file in gappy.items())
     line = f"evaluate --config plain.toml {runs} --metric map --missing own"
     shown = " ".join(in_demo(line).out.split())
-    assert re.search(r"mean \(95% CI\) turns group", shown) and re.search(r"Human 0\.\d+ \(\S+ to \S+\) 70 ", shown)
-    assert "the turns that the run answers; pairs compare the turns that both answer. Of 3 pairs of systems, 2 differ" in shown
+    assert re.search(r"mean \(95% CI\) turns group", shown) and re.search(
+        r"Human 0\.\d+ \(\S+ to \S+\) 70 ", shown
+    )
+    assert (
+        "the turns that the run answers; pairs compare the turns that both answer. Of 3 pairs of systems, 2 differ"
+        in shown
+    )
     assert "Means of 3 systems over the turns that each answers (95% CI" in shown
-    assert "Original and Human" in shown and " turns that both answer; unstable: only 7 conversations" in shown
+    assert (
+        "Original and Human" in shown
+        and " turns that both answer; unstable: only 7 conversations" in shown
+    )
 
 
-def test_cast_2021_passages_by_the_best_of_each_document(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cast_2021_passages_by_the_best_of_each_document(
+    shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """NDCG@3 as published; turn by turn what trec_eval gives a run of documents with the score of their best passage.
 
     The figures of org_convdr_bert and org_manual_ance_bert stand beside them in SPEC 17, and the data lack those runs.
@@ -292,22 +388,42 @@ def test_cast_2021_passages_by_the_best_of_each_document(shared_data: Path, caps
     files = {name: folder / "runs" / f"{name}.passages.trec.gz" for name in published}
     runs = [f"--run={name}={file}" for name, file in files.items()]
     qrels = folder / "qrels-docs.txt.gz"
-    line = ["evaluate", f"--qrels={qrels}", *runs, "--metric=ndcg_cut_3", "--documents", "--format=json"]
+    line = [
+        "evaluate",
+        f"--qrels={qrels}",
+        *runs,
+        "--metric=ndcg_cut_3",
+        "--documents",
+        "--format=json",
+    ]
     assert run(line) == 0
     result = json.loads(capsys.readouterr().out)
-    assert {row["system"]: f"{row['value']:.4f}"[1:] for row in result["tables"]["measures"]} == published
-    assert result["policy"]["documents"] is True and "documents by their best passage" in result["policy"]["line"]
+    assert {
+        row["system"]: f"{row['value']:.4f}"[1:] for row in result["tables"]["measures"]
+    } == published
+    assert (
+        result["policy"]["documents"] is True
+        and "documents by their best passage" in result["policy"]["line"]
+    )
     judged: dict[str, dict[str, int]] = {}
-    for turn, _, document, grade in map(str.split, gzip.decompress(qrels.read_bytes()).decode().splitlines()):
+    for turn, _, document, grade in map(
+        str.split, gzip.decompress(qrels.read_bytes()).decode().splitlines()
+    ):
         judged.setdefault(turn, {})[document] = int(grade)
     for name, file in files.items():
         best: dict[str, dict[str, float]] = {}
-        for turn, _, passage, _, score, _ in map(str.split, gzip.decompress(file.read_bytes()).decode().splitlines()):
+        for turn, _, passage, _, score, _ in map(
+            str.split, gzip.decompress(file.read_bytes()).decode().splitlines()
+        ):
             own, document = best.setdefault(turn, {}), passage.rpartition("-")[0]
             own[document] = max(own.get(document, -math.inf), float(score))
         expected = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.3"}).evaluate(best)
-        ours = {row["turn"]: row["value"] for row in result["tables"]["turns"] if row["system"] == name}
-        assert ours == pytest.approx({turn: values["ndcg_cut_3"] for turn, values in expected.items()}, abs=1e-9)
+        ours = {
+            row["turn"]: row["value"] for row in result["tables"]["turns"] if row["system"] == name
+        }
+        assert ours == pytest.approx(
+            {turn: values["ndcg_cut_3"] for turn, values in expected.items()}, abs=1e-9
+        )
 
 
 def test_without_runs(in_copy: Command, tmp_path: Path) -> None:
@@ -317,29 +433,58 @@ def test_without_runs(in_copy: Command, tmp_path: Path) -> None:
 
 def test_slices_by_ids_texts_and_a_file(in_demo: Command, tmp_path: Path) -> None:
     kinds = tmp_path / "kinds.tsv"
-    kinds.write_text("turn\tkind\n" + "".join(f"{topic}_1\topening\n{topic}_2\tsecond\n" for topic in range(1, 11)))
+    kinds.write_text(
+        "turn\tkind\n"
+        + "".join(f"{topic}_1\topening\n{topic}_2\tsecond\n" for topic in range(1, 11))
+    )
     line = f"evaluate --slices depth --slices texts --slices conversation --slices {kinds} --find-slices --metric ndcg_cut_3"
     tables = json.loads(in_demo(f"{line} --format json").out)["tables"]
     rows = [row for row in tables["slices"] if row["system"] == "qr"]
     every = {row["slicing"] for row in rows}
-    assert every == {"depth", "pronoun", "ellipsis", "length", "shift", "name", "name in rewrite", "conversation", "kind"}
+    assert every == {
+        "depth",
+        "pronoun",
+        "ellipsis",
+        "length",
+        "shift",
+        "name",
+        "name in rewrite",
+        "conversation",
+        "kind",
+    }
     scores = {row["turn"]: row["value"] for row in tables["turns"] if row["system"] == "qr"}
     for row in rows:
         if row["slicing"] in ("depth", "conversation"):
-            own = [score for turn, score in scores.items() if row["slice"] in turn.split("_")[row["slicing"] == "depth"]]
+            own = [
+                score
+                for turn, score in scores.items()
+                if row["slice"] in turn.split("_")[row["slicing"] == "depth"]
+            ]
             if row["slice"] not in ("1", "10"):
-                assert row["turns"] == len(own) and row["value"] == pytest.approx(sum(own) / len(own))
+                assert row["turns"] == len(own) and row["value"] == pytest.approx(
+                    sum(own) / len(own)
+                )
         assert row["units"] >= 5 or row["ci_low"] is None is row["p"]
     assert sum(row["turns"] for row in rows if row["slicing"] == "kind") == 20
     # a rewriter's texts say nothing of other systems
-    assert {row["system"] for row in tables["slices"] if row["slicing"] == "name in rewrite"} == {"qr"}
-    found = [row for row in tables["found_slices"] if row["system"] == "original" and not row["like"]]
-    assert found and all(row["p"] <= 0.05 and row["difference"] < row["at_most"] < 0 for row in found)
+    assert {row["system"] for row in tables["slices"] if row["slicing"] == "name in rewrite"} == {
+        "qr"
+    }
+    found = [
+        row for row in tables["found_slices"] if row["system"] == "original" and not row["like"]
+    ]
+    assert found and all(
+        row["p"] <= 0.05 and row["difference"] < row["at_most"] < 0 for row in found
+    )
     shown = " ".join(in_demo(line).out.split())
     assert "Human: NDCG@3 by slice" in shown and "On which turns is NDCG@3 low?" in shown
     assert "slices: column kind has no value for 50 of the 70 turns" in shown
-    assert "Shown: the system with the highest mean NDCG@3 of 12; CSV and JSON contain all." in shown
-    shown = " ".join(in_demo("evaluate --slices depth --metric ndcg_cut_3 --baseline original").out.split())
+    assert (
+        "Shown: the system with the highest mean NDCG@3 of 12; CSV and JSON contain all." in shown
+    )
+    shown = " ".join(
+        in_demo("evaluate --slices depth --metric ndcg_cut_3 --baseline original").out.split()
+    )
     assert "Shown: the baseline, one of 12; CSV and JSON contain all." in shown
 
 
@@ -355,9 +500,15 @@ def test_slices_that_are_none(in_demo: Command, tmp_path: Path) -> None:
     passages = tmp_path / "passages.jsonl"
     passages.write_text('{"id": "d", "contents": "bread"}\n')
     told = in_demo(f"evaluate --config {config} --slices {passages}", 3).err
-    assert told.startswith(f"{passages}: none of its turns is in the qrels: ") and told.count("\n") == 1
+    assert (
+        told.startswith(f"{passages}: none of its turns is in the qrels: ")
+        and told.count("\n") == 1
+    )
     assert "no slices by pronoun" in in_demo(f"evaluate --config {config} --slices pronoun", 2).err
-    assert "--find-slices requires 10 turns: there are 7 turns" in in_demo(f"evaluate --config {config} --find-slices", 2).err
+    assert (
+        "--find-slices requires 10 turns: there are 7 turns"
+        in in_demo(f"evaluate --config {config} --find-slices", 2).err
+    )
 
 
 def test_files_of_the_same_column_are_one(in_demo: Command, tmp_path: Path) -> None:
@@ -367,8 +518,14 @@ def test_files_of_the_same_column_are_one(in_demo: Command, tmp_path: Path) -> N
     again.write_text("turn\tkind\n1_2\tthird\n")
     line = f"evaluate --slices {one} --slices {two} --metric ndcg_cut_3"
     rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["slices"]
-    assert {(row["slice"], row["turns"]) for row in rows if row["slicing"] == "kind"} == {("opening", 10), ("second", 10)}
-    assert "again.tsv: another file also has column kind for 1_2; keep each" in in_demo(f"{line} --slices {again}", 2).err
+    assert {(row["slice"], row["turns"]) for row in rows if row["slicing"] == "kind"} == {
+        ("opening", 10),
+        ("second", 10),
+    }
+    assert (
+        "again.tsv: another file also has column kind for 1_2; keep each"
+        in in_demo(f"{line} --slices {again}", 2).err
+    )
 
 
 @pytest.mark.parametrize("command", ["evaluate", "breakdown"])
@@ -376,16 +533,26 @@ def test_a_search_in_nothing_is_refused(in_demo: Command, tmp_path: Path, comman
     (tmp_path / "qrels.txt").write_text("".join(f"q{letter} 0 d 1\n" for letter in "abcdefghijkl"))
     (tmp_path / "a.txt").write_text("".join(f"q{letter} Q0 d 1 1 a\n" for letter in "abcdefghijkl"))
     config = tmp_path / "robustcs.toml"
-    config.write_text('qrels = "qrels.txt"\n[formulations]\nqr.run = "a.txt"\nhuman.run = "a.txt"\n')
+    config.write_text(
+        'qrels = "qrels.txt"\n[formulations]\nqr.run = "a.txt"\nhuman.run = "a.txt"\n'
+    )
     told = in_demo(f"{command} --config {config} --find-slices", 2).err
-    assert "--find-slices has nothing to search: neither turn ids nor texts split these turns; add properties with" in told
+    assert (
+        "--find-slices has nothing to search: neither turn ids nor texts split these turns; add properties with"
+        in told
+    )
 
 
-def test_many_systems_are_compared_with_each_other_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_systems_are_compared_with_each_other_on_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     turns = [f"{conversation}_1" for conversation in range(1, 8)]
     scores = []
     for system in range(51):
-        lines = [f"P_1\t{turn}\t{(system * place + system) % 11 / 10}\n" for place, turn in enumerate(turns)]
+        lines = [
+            f"P_1\t{turn}\t{(system * place + system) % 11 / 10}\n"
+            for place, turn in enumerate(turns)
+        ]
         (tmp_path / f"s{system}").write_text("".join(lines))
         scores += ["--scores", f"s{system}={tmp_path / f's{system}'}"]
     line = ["evaluate", "--metric", "P_1", *scores]
@@ -398,9 +565,17 @@ def test_many_systems_are_compared_with_each_other_on_request(tmp_path: Path, ca
         return dict(printed["tables"])
 
     few = tables()
-    assert few["pairs"] == [] and len(few["measures"]) == 51 and {row["letters"] for row in few["measures"]} == {""}
+    assert (
+        few["pairs"] == []
+        and len(few["measures"]) == 51
+        and {row["letters"] for row in few["measures"]} == {""}
+    )
     assert len(tables("--table", "pairs")["pairs"]) == 1181  # the others have the same scores
     assert len(tables("--baseline", "s3")["pairs"]) == 46
     assert run([*line, "--format", "markdown"]) == 0
     shown = capsys.readouterr().out
-    assert "significantly" not in shown and "the pairs are tested" not in shown and "pairs of 51 systems skipped" in shown
+    assert (
+        "significantly" not in shown
+        and "the pairs are tested" not in shown
+        and "pairs of 51 systems skipped" in shown
+    )

@@ -36,12 +36,28 @@ def plan(
     counted: Sequence[bool] = (),
 ) -> pd.DataFrame:
     for name, turns in runs.items():
-        lines = [f"{t} Q0 {d} 1 {-rank} x\n" for t, ranking in turns.items() for rank, d in enumerate(ranking)]
+        lines = [
+            f"{t} Q0 {d} 1 {-rank} x\n"
+            for t, ranking in turns.items()
+            for rank, d in enumerate(ranking)
+        ]
         (folder / name).write_text("".join(lines))
     file = folder / "qrels"
-    file.write_text("".join(f"{t} 0 {d} {g}\n" for t, pairs in qrels.items() for d, g in pairs.items()))
+    file.write_text(
+        "".join(f"{t} 0 {d} {g}\n" for t, pairs in qrels.items() for d, g in pairs.items())
+    )
     files = {name: folder / name for name in runs}
-    return worklist(file, files, comparisons, metrics, top, policy or EvaluationPolicy(), expected, judged, counted)
+    return worklist(
+        file,
+        files,
+        comparisons,
+        metrics,
+        top,
+        policy or EvaluationPolicy(),
+        expected,
+        judged,
+        counted,
+    )
 
 
 def worklist(
@@ -61,12 +77,22 @@ def worklist(
         builder.add(collect_run(builder.turns, rank_run(read_run(file, name), policy)))
     pool = builder.build()
     compared = tuple((names.index(a), names.index(b)) for a, b in comparisons)
-    measures, kept = tuple(map(parse_measure, metrics)), np.array(counted or [True] * len(pool.turns))
+    measures, kept = (
+        tuple(map(parse_measure, metrics)),
+        np.array(counted or [True] * len(pool.turns)),
+    )
     asked, grades = Contest(pool, compared, measures, policy, kept, top, 4), pool.grades(known)
     holes = asked.holes(grades)
-    pairs = zip(pool.pair_turns[holes], pool.documents.take(pool.pair_documents[holes]).texts(), strict=True)
-    places = {(pool.turns[turn], document): int(hole) for (turn, document), hole in zip(pairs, holes, strict=True)}
-    influence = influences(hole_effects(asked, grades, holes, np.arange(5, dtype=np.int16)), compared).max(axis=1)
+    pairs = zip(
+        pool.pair_turns[holes], pool.documents.take(pool.pair_documents[holes]).texts(), strict=True
+    )
+    places = {
+        (pool.turns[turn], document): int(hole)
+        for (turn, document), hole in zip(pairs, holes, strict=True)
+    }
+    influence = influences(
+        hole_effects(asked, grades, holes, np.arange(5, dtype=np.int16)), compared
+    ).max(axis=1)
     wanted = None if expected is None else np.array([expected[pair] for pair in places])
     return judging_worklist(asked, places, influence, wanted, judged or {})
 
@@ -76,32 +102,50 @@ def of_pairs(found: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def brute_force(
-    runs: Runs, qrels: Judgments, comparisons: Sequence[tuple[str, str]], metrics: Sequence[str], top: int, level: int
+    runs: Runs,
+    qrels: Judgments,
+    comparisons: Sequence[tuple[str, str]],
+    metrics: Sequence[str],
+    top: int,
+    level: int,
 ) -> dict[tuple[str, str], float]:
     """The definition word by word: add one line to the qrels, let trec_eval score everything again."""
 
     def means(judged: Judgments) -> dict[tuple[str, str], float]:
         evaluator = pytrec_eval.RelevanceEvaluator(
-            {turn: dict(pairs) for turn, pairs in judged.items()}, set(metrics), relevance_level=level
+            {turn: dict(pairs) for turn, pairs in judged.items()},
+            set(metrics),
+            relevance_level=level,
         )
         scores = {}
         for name, turns in runs.items():
-            ranked = {t: {d: float(-rank) for rank, d in enumerate(r)} for t, r in turns.items() if r}
+            ranked = {
+                t: {d: float(-rank) for rank, d in enumerate(r)} for t, r in turns.items() if r
+            }
             found = evaluator.evaluate(ranked)
             for metric in metrics:
-                scores[name, metric] = sum(found[t][metric] for t in judged if t in found) / len(judged)
+                scores[name, metric] = sum(found[t][metric] for t in judged if t in found) / len(
+                    judged
+                )
         return scores
 
     base = means(qrels)
     influence = {}
     for turn in qrels:
-        holes = {d for ranking in runs.values() for d in ranking.get(turn, [])[:top] if d not in qrels[turn]}
+        holes = {
+            d
+            for ranking in runs.values()
+            for d in ranking.get(turn, [])[:top]
+            if d not in qrels[turn]
+        }
         for document in holes:
             totals = []
             for grade in range(5):
                 after = means({**qrels, turn: {**qrels[turn], document: grade}})
                 change = {key: after[key] - base[key] for key in base}
-                totals.append(sum(abs(change[a, m] - change[b, m]) for a, b in comparisons for m in metrics))
+                totals.append(
+                    sum(abs(change[a, m] - change[b, m]) for a, b in comparisons for m in metrics)
+                )
             influence[turn, document] = max(totals)
     return influence
 
@@ -122,7 +166,13 @@ def collections(draw: st.DrawFn) -> tuple[Runs, Judgments]:
 
 @pytest.mark.parametrize(
     ("metrics", "level", "top"),
-    [(["ndcg_cut_3"], 1, 3), (["P_1", "recip_rank"], 2, 2), (["map", "bpref"], 2, 3), (["recall_5"], 1, 6), (["Rprec"], 1, 3)],
+    [
+        (["ndcg_cut_3"], 1, 3),
+        (["P_1", "recip_rank"], 2, 2),
+        (["map", "bpref"], 2, 3),
+        (["recall_5"], 1, 6),
+        (["Rprec"], 1, 3),
+    ],
 )
 def test_influence_is_what_trec_eval_says_after_adding_the_grade(
     metrics: list[str], level: int, top: int, tmp_path_factory: pytest.TempPathFactory
@@ -134,14 +184,19 @@ def test_influence_is_what_trec_eval_says_after_adding_the_grade(
     @given(collections())
     def check(collection: tuple[Runs, Judgments]) -> None:
         runs, qrels = collection
-        result = plan(folder, runs, qrels, comparisons, metrics, top, EvaluationPolicy(relevance_level=level))
+        result = plan(
+            folder, runs, qrels, comparisons, metrics, top, EvaluationPolicy(relevance_level=level)
+        )
         expected = brute_force(runs, qrels, comparisons, metrics, top, level)
         assert of_pairs(result) == pytest.approx(expected, abs=1e-9)
 
     check()
 
 
-RUNS = {"base": {"1_1": ["x", "y", "j"], "2_1": ["j", "p", "q"]}, "set": {"1_1": ["x", "j", "z"], "2_1": ["j", "p"]}}
+RUNS = {
+    "base": {"1_1": ["x", "y", "j"], "2_1": ["j", "p", "q"]},
+    "set": {"1_1": ["x", "j", "z"], "2_1": ["j", "p"]},
+}
 QRELS = {"1_1": {"j": 1}, "2_1": {"j": 4}}
 
 
@@ -178,7 +233,10 @@ def test_the_expected_influence_orders_the_work_where_there_is_one(tmp_path: Pat
     result = plan(tmp_path, runs, qrels, [("a", "b")], ["ndcg_cut_3"], expected=expected)
     assert pairs_of(result) == [("2_1", "o"), ("2_1", "n"), ("2_1", "m"), ("10_1", "r")]
     by_influence = plan(tmp_path, runs, qrels, [("a", "b")], ["ndcg_cut_3"])
-    assert of_pairs(by_influence) == of_pairs(result) and by_influence["expected_influence"].isna().all()
+    assert (
+        of_pairs(by_influence) == of_pairs(result)
+        and by_influence["expected_influence"].isna().all()
+    )
 
 
 def test_a_single_system_is_about_its_own_score(tmp_path: Path) -> None:
@@ -192,11 +250,21 @@ def test_turns_that_do_not_count_have_no_holes(tmp_path: Path) -> None:
 
 
 def test_nothing_is_unjudged(tmp_path: Path) -> None:
-    assert not len(plan(tmp_path, {"a": {"1_1": ["j"]}, "b": {"1_1": ["j"]}}, {"1_1": {"j": 1}}, [("a", "b")], ["P_1"]))
+    assert not len(
+        plan(
+            tmp_path,
+            {"a": {"1_1": ["j"]}, "b": {"1_1": ["j"]}},
+            {"1_1": {"j": 1}},
+            [("a", "b")],
+            ["P_1"],
+        )
+    )
 
 
 def test_grades_given_so_far(tmp_path: Path) -> None:
-    result = plan(tmp_path, RUNS, QRELS, [("base", "set")], ["P_3"], judged={("1_1", "x"): 0, ("9_9", "x"): 4})
+    result = plan(
+        tmp_path, RUNS, QRELS, [("base", "set")], ["P_3"], judged={("1_1", "x"): 0, ("9_9", "x"): 4}
+    )
     assert result["grade"].dropna().tolist() == [0]
 
 
@@ -204,7 +272,14 @@ def test_the_holes_of_cast_2020(shared_data: Path) -> None:
     """238, 36 and 17 unjudged passages in the top 3 of the three runs, many of them shared."""
     folder, policy = shared_data / "cast2020", EvaluationPolicy(relevance_level=2)
     files = {name: folder / "runs" / f"bert_{name}.trec.gz" for name in ("raw", "auto", "manual")}
-    result = worklist(folder / "qrels.txt.gz", files, [("manual", "raw"), ("manual", "auto")], ["ndcg_cut_3"], 3, policy)
+    result = worklist(
+        folder / "qrels.txt.gz",
+        files,
+        [("manual", "raw"), ("manual", "auto")],
+        ["ndcg_cut_3"],
+        3,
+        policy,
+    )
     assert len(result) == len(set(pairs_of(result))) == 273
     found = result["found_by"].str.split(", ").explode().value_counts()
     assert found.to_dict() == {"raw": 238, "auto": 36, "manual": 17}

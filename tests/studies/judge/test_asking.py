@@ -27,7 +27,9 @@ from tests.studies.judge.test_command import ENVIRONMENT, PASSAGES, PROGRAM, Don
 __all__ = ["project"]
 
 #: The programs that docs/judge.md shows.
-LEXICAL, SERVER = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "judge.md").read_text("utf-8"), re.DOTALL)
+LEXICAL, SERVER = re.findall(
+    r"```python\n(.*?)```", (ROOT / "docs" / "judge.md").read_text("utf-8"), re.DOTALL
+)
 PYTHON = shlex.quote(sys.executable)
 #: Holes with a text, in the order in which a program is asked.
 ASKED = ["1_1 p3", "1_1 p1", "1_2 evil", "1_2 p2", "2_1 東"]
@@ -67,7 +69,13 @@ def test_what_a_program_gets_and_where_its_grades_go(project: Path) -> None:
     }
     [evil] = [r for r in asked if r["passage_id"] == "evil"]
     assert evil["passage"] == PASSAGES["evil"] and evil["conversation"] == ["What is it?"]
-    assert evil["question"] == "And after bread?" and list(evil["scale"]) == ["0", "1", "2", "3", "4"]
+    assert evil["question"] == "And after bread?" and list(evil["scale"]) == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+    ]
     assert evil["scale"]["4"].startswith("Fully meets")
     assert (
         "skipped 1 of 6 passages: the passage or its turn has no text" in done.stderr
@@ -76,7 +84,9 @@ def test_what_a_program_gets_and_where_its_grades_go(project: Path) -> None:
     assert 'add program = "judge-program.jsonl" under [judges]' in done.stderr
     # never among the judgments of people, and no file of judgments can hold them
     assert not (project / "judgments.txt").exists()
-    assert json.loads((project / "judge-program.jsonl").read_text().splitlines()[0])["reason"] == "so"
+    assert (
+        json.loads((project / "judge-program.jsonl").read_text().splitlines()[0])["reason"] == "so"
+    )
     assert call(project, "--list", "--judgments", "judge-program.jsonl").returncode == 3
 
 
@@ -105,7 +115,9 @@ def test_another_program_under_the_same_name_is_refused(project: Path) -> None:
     ask(project, "for r in lines: say(id=r['id'], grade=1)")
     before = (project / "judge-program.jsonl").read_bytes()
     done = ask(project, "for r in lines: say(id=r['id'], grade=2)")
-    assert done.returncode == 3 and "not by this program; choose another name with --as" in done.stderr
+    assert (
+        done.returncode == 3 and "not by this program; choose another name with --as" in done.stderr
+    )
     assert (project / "judge-program.jsonl").read_bytes() == before
     assert call(project, "--with", "true", "--as", "../x").returncode == 2
     assert call(project, "--with", "no-such-program").returncode == 2
@@ -133,7 +145,10 @@ def test_a_program_that_hangs(project: Path) -> None:
     start = time.monotonic()
     done = ask(project, body, "--set", "timeout=1", "--set", "retries=0")
     assert time.monotonic() - start < 30
-    assert "asked 5, 1 graded, 4 failed" in done.stderr and "the program gave no useful answer for 1 seconds" in done.stderr
+    assert (
+        "asked 5, 1 graded, 4 failed" in done.stderr
+        and "the program gave no useful answer for 1 seconds" in done.stderr
+    )
     assert len(grades(project)) == 1
 
 
@@ -158,21 +173,37 @@ for r in lines:
 def test_a_judge_that_only_lies_stops(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "PATIENCE", 3)
     done = ask(project, "for r in lines: say(id=r['id'], grade=9)", "--set", "batch=2")
-    assert "asked 4, 0 graded, 4 off the scale" in done.stderr and "the program gave no valid grade" in done.stderr
-    assert "stopped after 4 passages in a row without a usable grade; not asked: 1 unjudged passage" in done.stderr
+    assert (
+        "asked 4, 0 graded, 4 off the scale" in done.stderr
+        and "the program gave no valid grade" in done.stderr
+    )
+    assert (
+        "stopped after 4 passages in a row without a usable grade; not asked: 1 unjudged passage"
+        in done.stderr
+    )
     assert len(logged(project)) == 4 and not grades(project)
 
 
 def test_some_useless_answers_do_not_end_it(project: Path) -> None:
     done = ask(
-        project, "for r in lines: say(id=r['id'], grade=9 if r['passage_id'] in ('p3', 'p1') else 1)", "--set", "batch=1"
+        project,
+        "for r in lines: say(id=r['id'], grade=9 if r['passage_id'] in ('p3', 'p1') else 1)",
+        "--set",
+        "batch=1",
     )
     assert "asked 5, 3 graded, 2 off the scale" in done.stderr and "in a row" not in done.stderr
     assert len(grades(project)) == 3
 
 
 def test_passages_that_people_judged_share_batches_with_the_queue(project: Path) -> None:
-    done = ask(project, "for r in lines: say(id=r['id'], grade=1)", "--set", "also-judged=2", "--set", "batch=3")
+    done = ask(
+        project,
+        "for r in lines: say(id=r['id'], grade=1)",
+        "--set",
+        "also-judged=2",
+        "--set",
+        "batch=3",
+    )
     assert [line.split(" ·")[0] for line in done.stderr.splitlines() if line.startswith("asked")] == [
         "asked 3, 3 graded", "asked 6, 6 graded", "asked 7, 7 graded",
     ]  # fmt: skip
@@ -182,7 +213,10 @@ def test_passages_that_people_judged_share_batches_with_the_queue(project: Path)
 def test_the_limit_is_named(project: Path) -> None:
     body = "for r in lines: say(id=r['id'], grade=1)"
     done = ask(project, body, "--set", "also-judged=3", "--limit", "2")
-    assert "stopped at --limit 2; not asked: 1 human-judged passage and 5 unjudged passages" in done.stderr
+    assert (
+        "stopped at --limit 2; not asked: 1 human-judged passage and 5 unjudged passages"
+        in done.stderr
+    )
     assert "; stopped (" not in done.stderr
     done = ask(project, body, "--set", "also-judged=3", "--limit", "6")
     assert "stopped at" not in done.stderr and len(grades(project)) == 8
@@ -197,7 +231,9 @@ def test_it_ends_when_the_order_is_settled(project: Path) -> None:
 
 
 def test_ctrl_c_and_on(project: Path) -> None:
-    body = "for n, r in enumerate(lines):\n    say(id=r['id'], grade=2)\n    if n == 1: time.sleep(60)"
+    body = (
+        "for n, r in enumerate(lines):\n    say(id=r['id'], grade=2)\n    if n == 1: time.sleep(60)"
+    )
     (project / "program.py").write_text(
         f"{HEAD}log = open('log', 'a')\ndef note(r): log.write(json.dumps(r) + '\\n'); log.flush(); return r\n"
         f"lines = map(note, lines)\n{body}"
@@ -218,7 +254,10 @@ def test_ctrl_c_and_on(project: Path) -> None:
     # the rest, with the same program: it waits after the second, so one a start
     done = call(project, *words[1:], "--set", "batch=1")
     assert done.returncode == 0 and grades(project) == dict.fromkeys(ASKED, 2)
-    assert len(logged(project)) == 5 and "2 of 5 passages were graded in an earlier call" in done.stderr
+    assert (
+        len(logged(project)) == 5
+        and "2 of 5 passages were graded in an earlier call" in done.stderr
+    )
 
 
 def test_the_lexical_judge_of_the_docs(in_copy: Command, tmp_path: Path) -> None:
@@ -231,7 +270,8 @@ def test_the_lexical_judge_of_the_docs(in_copy: Command, tmp_path: Path) -> None
     records = [json.loads(line) for line in (folder / "judge-words.jsonl").read_text().splitlines()]
     assert len(records) == 70 and answer.out == ""
     texts = {
-        record["id"]: record["contents"] for record in map(json.loads, (folder / "collection.jsonl").read_text().splitlines())
+        record["id"]: record["contents"]
+        for record in map(json.loads, (folder / "collection.jsonl").read_text().splitlines())
     }
     topics = {
         f"{topic['number']}_{turn['number']}": turn["manual_rewritten_utterance"]
@@ -239,16 +279,26 @@ def test_the_lexical_judge_of_the_docs(in_copy: Command, tmp_path: Path) -> None
         for turn in topic["turn"]
     }
     for record in records:
-        asked, there = (set(re.findall(r"\w+", text.lower())) for text in (topics[record["turn"]], texts[record["document"]]))
+        asked, there = (
+            set(re.findall(r"\w+", text.lower()))
+            for text in (topics[record["turn"]], texts[record["document"]])
+        )
         assert record["grade"] == int(len(asked & there) / len(asked) * 4)
         assert record["reason"].endswith("% of the words")
     judged = {tuple(line.split()[:3:2]) for line in (folder / "qrels.txt").read_text().splitlines()}
     assert sum((record["turn"], record["document"]) in judged for record in records) == 40
     # the judge's place in the program: audit compares it with people on what both judged
-    agreement = json.loads(in_copy("audit --judge words=judge-words.jsonl --format json").out)["tables"]["agreement"]
-    assert [(row["pairs"], row["judge_only"]) for row in agreement if row["judge"] == "words"] == [(40, 30)]
+    agreement = json.loads(in_copy("audit --judge words=judge-words.jsonl --format json").out)[
+        "tables"
+    ]["agreement"]
+    assert [(row["pairs"], row["judge_only"]) for row in agreement if row["judge"] == "words"] == [
+        (40, 30)
+    ]
     told = in_copy(f"judge --with '{PYTHON} lexical.py'", code=3).err
-    assert "judges/lexical.txt: this file contains the labels of another judge named 'lexical'; choose another name" in told
+    assert (
+        "judges/lexical.txt: this file contains the labels of another judge named 'lexical'; choose another name"
+        in told
+    )
     # a judge is none of the people
     assert in_copy("augment --new-judgments judge-words.jsonl", code=3).err
 
@@ -265,7 +315,9 @@ def model_server() -> Iterator[str]:
             calls.append(prompt)
             assert body["model"] == "tiny" and "Question: " in prompt
             text = "I cannot say." if "three three" in prompt else "3"
-            said = json.dumps({"choices": [{"message": {"content": text}}], "usage": {"total_tokens": 10}}).encode()
+            said = json.dumps(
+                {"choices": [{"message": {"content": text}}], "usage": {"total_tokens": 10}}
+            ).encode()
             self.send_response(200)
             self.end_headers()
             self.wfile.write(said)
@@ -286,14 +338,29 @@ def model_server() -> Iterator[str]:
 def test_the_server_of_the_docs(project: Path) -> None:
     (project / "ask_server.py").write_text(SERVER)
     with model_server() as url:
-        done = call(project, "--with", f"{PYTHON} ask_server.py {url} tiny", "--as", "tiny", "--all", "--set", "retries=0")
+        done = call(
+            project,
+            "--with",
+            f"{PYTHON} ask_server.py {url} tiny",
+            "--as",
+            "tiny",
+            "--all",
+            "--set",
+            "retries=0",
+        )
     assert done.returncode == 0, done.stderr
     assert grades(project, "tiny") == {pair: 3 for pair in ASKED if pair != "1_1 p3"}
-    assert "asked 5, 4 graded, 1 failed, cost 40" in done.stderr and "last error of the program: TypeError" in done.stderr
+    assert (
+        "asked 5, 4 graded, 1 failed, cost 40" in done.stderr
+        and "last error of the program: TypeError" in done.stderr
+    )
 
 
 def test_a_cost_that_no_float_holds_counts_as_none(project: Path) -> None:
-    done = ask(project, "for r in lines: print(json.dumps(dict(id=r['id'], grade=1))[:-1] + ', \"cost\": 1' + '0' * 400 + '}')")
+    done = ask(
+        project,
+        "for r in lines: print(json.dumps(dict(id=r['id'], grade=1))[:-1] + ', \"cost\": 1' + '0' * 400 + '}')",
+    )
     assert done.returncode == 0, done.stderr
     assert "asked 5, 5 graded" in done.stderr and "cost" not in done.stderr
     assert grades(project) == dict.fromkeys(ASKED, 1)
@@ -306,11 +373,26 @@ def test_no_file_is_left_where_every_answer_was_refused(project: Path) -> None:
 
 def test_two_at_a_time_keep_the_grades_of_both(project: Path) -> None:
     """Both start before either writes: one asks about two holes, the other about three passages that people judged."""
-    (project / "program.py").write_text(f"{HEAD}import time\nfor r in lines: time.sleep(.7); say(id=r['id'], grade=1)\n")
-    command = [sys.executable, "-c", PROGRAM, "judge", "--with", f"{PYTHON} program.py", "--all", "--set", "batch=1"]
+    (project / "program.py").write_text(
+        f"{HEAD}import time\nfor r in lines: time.sleep(.7); say(id=r['id'], grade=1)\n"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        PROGRAM,
+        "judge",
+        "--with",
+        f"{PYTHON} program.py",
+        "--all",
+        "--set",
+        "batch=1",
+    ]
     environment = {**ENVIRONMENT, "ROBUSTCS_CACHE": str(project / "cache")}
     options = (["--limit", "2"], ["--set", "also-judged=2", "--limit", "2"])
-    both = [subprocess.Popen([*command, *more], cwd=project, env=environment, stderr=subprocess.PIPE) for more in options]
+    both = [
+        subprocess.Popen([*command, *more], cwd=project, env=environment, stderr=subprocess.PIPE)
+        for more in options
+    ]
     told = [one.communicate(timeout=100)[1].decode() for one in both]
     assert [one.returncode for one in both] == [0, 0], told
     found = grades(project)
@@ -326,7 +408,10 @@ def test_a_grade_that_was_changed_by_hand_is_refused(project: Path) -> None:
     path.write_text("".join([lines[0], lines[1].replace('"grade": 1', '"grade": 2'), *lines[2:]]))
     done = ask(project, body)
     assert done.returncode == 3
-    assert "judge-program.jsonl:2: its values do not match its checksum; delete the line and run the judge again" in done.stderr
+    assert (
+        "judge-program.jsonl:2: its values do not match its checksum; delete the line and run the judge again"
+        in done.stderr
+    )
     path.write_text("".join([lines[0], *lines[2:]]))
     ask(project, body)
     assert grades(project) == dict.fromkeys(ASKED, 1)

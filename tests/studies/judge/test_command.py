@@ -34,7 +34,13 @@ import sys
 from robustcs.cli.main import run
 sys.exit(run(sys.argv[1:]))
 """
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "TERM": "xterm", "NO_COLOR": "1"}
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": str(ROOT),
+    "PYTHONIOENCODING": "utf-8",
+    "TERM": "xterm",
+    "NO_COLOR": "1",
+}
 
 RUNS = {
     "base": {"1_1": ["j", "p1"], "1_2": ["j", "p2"], "2_1": ["j"]},
@@ -51,13 +57,19 @@ ORDER = ["1_1 0 p3", "1_1 0 p1", "1_2 0 evil", "1_2 0 p2", "2_1 0 東"]
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     for name, turns in RUNS.items():
-        rows = [f"{turn} Q0 {d} {i + 1} {9 - i} x\n" for turn, found in turns.items() for i, d in enumerate(found)]
+        rows = [
+            f"{turn} Q0 {d} {i + 1} {9 - i} x\n"
+            for turn, found in turns.items()
+            for i, d in enumerate(found)
+        ]
         (tmp_path / f"{name}.trec").write_text("".join(rows), encoding="utf-8")
     (tmp_path / "qrels.txt").write_text("1_1 0 j 4\n1_2 0 j 2\n2_1 0 j 1\n")
     lines = [json.dumps({"id": name, "contents": text}) + "\n" for name, text in PASSAGES.items()]
     (tmp_path / "c.jsonl").write_text("".join(lines), encoding="utf-8")
     (tmp_path / "raw.tsv").write_text("1_1\tWhat is it?\n1_2\tAnd then?\n2_1\tWhere?\n")
-    (tmp_path / "human.tsv").write_text("1_1\tWhat is bread?\n1_2\tAnd after bread?\n2_1\tWhere is Tōkyō?\n")
+    (tmp_path / "human.tsv").write_text(
+        "1_1\tWhat is bread?\n1_2\tAnd after bread?\n2_1\tWhere is Tōkyō?\n"
+    )
     (tmp_path / "robustcs.toml").write_text(
         'qrels = "qrels.txt"\ncollection = "c.jsonl"\nmetrics = ["ndcg_cut_3"]\n'
         '[formulations.original]\nrewrites = ["raw.tsv"]\n[formulations.human]\nrewrites = ["human.tsv"]\n'
@@ -75,7 +87,10 @@ class Done:
 
 def call(folder: Path, *arguments: str, keys: str = "", columns: int = 80) -> Done:
     """The command in this process, with ``keys`` as its standard input."""
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True), io.StringIO()
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True),
+        io.StringIO(),
+    )
     with (
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),
@@ -101,12 +116,17 @@ def test_a_script_of_grades(project: Path) -> None:
     assert "Topic 1 · turn 1_1 · judged 0 of 5 · this topic 0 of 4" in done.stdout
     assert "  1_1  What is it?\n  1_2  And then?\nHuman\n  And after bread?\n" in done.stdout
     assert "3 passages graded in this session, 1 skipped; 3 of 5 judged." in done.stdout
-    assert done.stdout.startswith("Skipped 1 of 6 passages without a text in c.jsonl; --export includes them.\n")
+    assert done.stdout.startswith(
+        "Skipped 1 of 6 passages without a text in c.jsonl; --export includes them.\n"
+    )
     # the next session asks for what was skipped, then for the rest, and ends by itself
     done = call(project, keys="0\n4\n1\n")
     # whatever the grade of the last passage, the order of the systems stays
     assert done.returncode == 0 and len(judged(project)) == 4
-    assert "1 passage graded in this session; 4 of 5 judged.\n1 order of systems: 1 proven. No more" in done.stdout
+    assert (
+        "1 passage graded in this session; 4 of 5 judged.\n1 order of systems: 1 proven. No more"
+        in done.stdout
+    )
     done = call(project, "--all", keys="4\n1\n")
     assert done.returncode == 0
     assert judged(project)[3:] == [f"{ORDER[2]} 0", f"{ORDER[4]} 4"]
@@ -160,7 +180,9 @@ def test_the_order_of_the_demo_is_that_of_the_expected_influence(demo: Path) -> 
     topics: dict[str, float] = {}
     for row in found["worklist"]:
         topics[row["topic"]] = topics.get(row["topic"], 0) + row["expected_influence"]
-    assert list(topics.values()) == sorted(topics.values(), reverse=True) and max(topics.values()) > 0
+    assert (
+        list(topics.values()) == sorted(topics.values(), reverse=True) and max(topics.values()) > 0
+    )
     turns: dict[str, list[float]] = {}
     for row in found["worklist"]:
         assert 0 <= row["expected_influence"] <= row["influence"] + 1e-12
@@ -173,19 +195,25 @@ def test_judgments_of_one_grade_leave_the_order_to_the_influence(project: Path) 
     found = json.loads(call(project, "--format", "json").stdout)
     assert all(row["expected_influence"] is None for row in found["tables"]["worklist"])
     assert [row["topic"] for row in found["tables"]["worklist"]] == ["1", "1", "1", "1", "2", "2"]
-    assert any(note.startswith("passages are ordered by influence, because") for note in found["notes"])
+    assert any(
+        note.startswith("passages are ordered by influence, because") for note in found["notes"]
+    )
     shown = call(project, "--list").stdout
     assert "Topics are ordered by influence" in shown and "xpected" not in shown
 
 
 @pytest.mark.parametrize("selection", ["", "clicks"])
-def test_what_the_model_warns_of_stands_beside_every_order_of_work(project: Path, selection: str) -> None:
+def test_what_the_model_warns_of_stands_beside_every_order_of_work(
+    project: Path, selection: str
+) -> None:
     """In a list, its JSON, a sheet, at the terminal, and where a program is asked."""
     (project / "qrels.txt").write_text("1_1 0 j 4\n1_2 0 j 0\n2_1 0 j 1\n")
     if selection:
         text = (project / "robustcs.toml").read_text().replace('qrels = "qrels.txt"\n', "")
         table = f'[qrels]\nfile = "qrels.txt"\nselection = "{selection}"\n'
-        (project / "robustcs.toml").write_text(text.replace("[formulations.original]", f"{table}[formulations.original]"))
+        (project / "robustcs.toml").write_text(
+            text.replace("[formulations.original]", f"{table}[formulations.original]")
+        )
     warned = ["The hole model learned from only 3 judged passages."]
     warned += ["Passages were not selected for judging by pooling"] if selection else []
     (project / "say.py").write_text(
@@ -196,7 +224,9 @@ def test_what_the_model_warns_of_stands_beside_every_order_of_work(project: Path
         "notes": " ".join(json.loads(call(project, "--format", "json").stdout)["notes"]),
         "sheet": call(project, "--export", "sheet.csv").stderr,
         "terminal": call(project, "--all", keys="q\n").stdout,
-        "program": call(project, "--with", f"{sys.executable} say.py", "--limit", "1", "--all").stderr,
+        "program": call(
+            project, "--with", f"{sys.executable} say.py", "--limit", "1", "--all"
+        ).stderr,
     }
     for mode, said in told.items():
         assert all(" ".join(said.split()).count(warning) == 1 for warning in warned), (mode, said)
@@ -206,8 +236,14 @@ def test_without_a_model_there_is_nothing_to_warn_of(project: Path) -> None:
     """No judged passage has grade 0: the order is that of the influence."""
     done = call(project, "--export", "sheet.csv")
     assert done.returncode == 0 and "hole model" not in done.stderr
-    [note] = [note for note in json.loads(call(project, "--format", "json").stdout)["notes"] if "influence" in note]
-    assert note.endswith("no judged passage of the runs has grade 0: the qrels contain relevant passages only")
+    [note] = [
+        note
+        for note in json.loads(call(project, "--format", "json").stdout)["notes"]
+        if "influence" in note
+    ]
+    assert note.endswith(
+        "no judged passage of the runs has grade 0: the qrels contain relevant passages only"
+    )
 
 
 def test_the_worklist_on_the_terminal_fits_40_columns(project: Path) -> None:
@@ -241,10 +277,15 @@ def test_a_sheet_goes_out_and_comes_back(project: Path) -> None:
     with (project / "back.csv").open("w", encoding="utf-8-sig", newline="") as stream:
         csv.writer(stream, delimiter=";").writerows([head, *rows])
     done = call(project, "--import", "back.csv")
-    assert done.stderr == "added 2 grades to judgments.txt; 3 rows have no grade\n3 of 6 passages are judged\n"
+    assert (
+        done.stderr
+        == "added 2 grades to judgments.txt; 3 rows have no grade\n3 of 6 passages are judged\n"
+    )
     assert judged(project) == [f"{ORDER[0]} 4", f"{ORDER[1]} 2", "2_1 0 gone 3"]
     again = call(project, "--import", "back.csv")
-    assert again.stderr.startswith("added 0 grades to judgments.txt (2 already there); 3 rows have no grade\n")
+    assert again.stderr.startswith(
+        "added 0 grades to judgments.txt (2 already there); 3 rows have no grade\n"
+    )
 
 
 def test_a_bad_sheet_adds_nothing(project: Path) -> None:
@@ -290,7 +331,9 @@ class Terminal:
     def __init__(self, folder: Path, columns: int = 80):
         self.screen, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 20, columns, 0, 0))
-        environment = {name: value for name, value in ENVIRONMENT.items() if name not in ("COLUMNS", "LINES")}
+        environment = {
+            name: value for name, value in ENVIRONMENT.items() if name not in ("COLUMNS", "LINES")
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, "judge"],
             stdin=inside, stdout=inside, stderr=inside, cwd=folder, env=environment, start_new_session=True,

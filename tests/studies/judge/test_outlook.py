@@ -12,7 +12,9 @@ from robustcs.studies.judge.outlook import Outlook, find_holes, worklist_of
 
 
 def test_a_grade_of_an_earlier_sitting_that_is_taken_back(demo: Path) -> None:
-    holes = find_holes(Workspace(find_project(str(demo / "robustcs.toml"))), pairs=[("manual_1", "manual_2")])
+    holes = find_holes(
+        Workspace(find_project(str(demo / "robustcs.toml"))), pairs=[("manual_1", "manual_2")]
+    )
     earlier = dict.fromkeys(list(holes.pairs)[:5], 0)
     worklist, outlook = worklist_of(holes, earlier)
     taken_back = dict(list(earlier.items())[:-1])

@@ -12,7 +12,9 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
 
 PAIRS = [("1_1", "a"), ("1_1", "b"), ("1_2", "a"), ("2_1", "ü")]
-ADVICE = "judge only adds to files that it created for these qrels; name another file with --judgments"
+ADVICE = (
+    "judge only adds to files that it created for these qrels; name another file with --judgments"
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,9 @@ def test_every_grade_is_a_line_of_qrels_at_once(tmp_path: Path, scale: Scale) ->
     assert read_qrels(path).grades.tolist() == [3, 0]
 
 
-def test_the_next_sitting_goes_on_and_asks_for_what_was_skipped(tmp_path: Path, scale: Scale) -> None:
+def test_the_next_sitting_goes_on_and_asks_for_what_was_skipped(
+    tmp_path: Path, scale: Scale
+) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
         session = Session(PAIRS, file)
@@ -51,7 +55,9 @@ def test_the_next_sitting_goes_on_and_asks_for_what_was_skipped(tmp_path: Path, 
     assert read_judgments(path, scale) == {PAIRS[1]: 1, PAIRS[0]: 2, PAIRS[2]: 2, PAIRS[3]: 2}
 
 
-def test_undo_goes_back_through_grades_and_skips_and_earlier_sittings(tmp_path: Path, scale: Scale) -> None:
+def test_undo_goes_back_through_grades_and_skips_and_earlier_sittings(
+    tmp_path: Path, scale: Scale
+) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
         Session(PAIRS, file).grade(4)
@@ -104,12 +110,16 @@ def test_the_file_always_holds_what_the_session_believes(
         elif pair:
             session.grade(int(key))
             graded.append((pair, int(key)))
-        assert path.read_text("utf-8") == "".join(f"{turn} 0 {document} {grade}\n" for (turn, document), grade in graded)
+        assert path.read_text("utf-8") == "".join(
+            f"{turn} 0 {document} {grade}\n" for (turn, document), grade in graded
+        )
     file.close()
 
 
 @pytest.mark.parametrize("cut", ["1", "1_2", "1_2 0", "1_2 0 a", "1_2 0 a "])
-def test_a_line_that_a_killed_process_left_unfinished_goes(tmp_path: Path, scale: Scale, cut: str) -> None:
+def test_a_line_that_a_killed_process_left_unfinished_goes(
+    tmp_path: Path, scale: Scale, cut: str
+) -> None:
     path = tmp_path / "new"
     path.write_text(f"1_1 0 a 3\n{cut}")
     assert read_judgments(path, scale) == {("1_1", "a"): 3}
@@ -132,7 +142,9 @@ def test_a_last_line_without_its_end_stays(tmp_path: Path, scale: Scale) -> None
 
 def test_other_qrels_are_refused_line_by_line(tmp_path: Path, scale: Scale) -> None:
     path = tmp_path / "new"
-    path.write_text("1_1 0 a 3\n1_1 0 j 4\n7_7 0 a 1\n1_1 0 b 5\n1_1 0 b -1\n1_1 0 a 2\n1_1 Q0 b 1 2.0 tag\n")
+    path.write_text(
+        "1_1 0 a 3\n1_1 0 j 4\n7_7 0 a 1\n1_1 0 b 5\n1_1 0 b -1\n1_1 0 a 2\n1_1 Q0 b 1 2.0 tag\n"
+    )
     with pytest.raises(InputError) as error:
         JudgmentFile(path, scale)
     assert str(error.value).splitlines() == [
@@ -146,7 +158,9 @@ def test_other_qrels_are_refused_line_by_line(tmp_path: Path, scale: Scale) -> N
     assert path.read_text().startswith("1_1 0 a 3\n1_1 0 j 4\n")
 
 
-def test_the_qrels_themselves_and_compressed_files_are_refused(tmp_path: Path, scale: Scale) -> None:
+def test_the_qrels_themselves_and_compressed_files_are_refused(
+    tmp_path: Path, scale: Scale
+) -> None:
     path = tmp_path / "qrels"
     path.write_text("")
     with pytest.raises(UsageError, match="is the qrels file; name another file with --judgments"):
@@ -178,7 +192,9 @@ def test_a_file_without_grades_is_not_left_behind(tmp_path: Path, scale: Scale) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_another_program_replaced_is_not_written_past(tmp_path: Path, scale: Scale) -> None:
+def test_a_file_that_another_program_replaced_is_not_written_past(
+    tmp_path: Path, scale: Scale
+) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
         session = Session(PAIRS, file)
@@ -202,7 +218,9 @@ def test_taking_back_does_not_touch_a_line_that_was_edited(tmp_path: Path, scale
     assert path.read_text() == "1_1 0 a 1\n2_1 0 x 4\n"
 
 
-def test_a_full_disk_leaves_no_half_line(tmp_path: Path, scale: Scale, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_half_line(
+    tmp_path: Path, scale: Scale, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
         session = Session(PAIRS, file)
@@ -212,7 +230,10 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, scale: Scale, monkeypat
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OutputError, match="new: not written, no space left on device; free some space and start again"):
+        with pytest.raises(
+            OutputError,
+            match="new: not written, no space left on device; free some space and start again",
+        ):
             session.grade(2)
         assert path.read_text() == "1_1 0 a 1\n"
         assert file.grades == {PAIRS[0]: 1}

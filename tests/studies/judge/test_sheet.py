@@ -17,7 +17,9 @@ PAIRS: list[Pair] = [("1_1", "a"), ("1_1", "=cmd|' /C calc'!A0"), ("1-3", "00012
 
 
 def scale_for(folder: Path, turns: set[str]) -> Scale:
-    (folder / "qrels").write_text("".join(f"{turn} 0 judged 4\n" for turn in sorted(turns)), encoding="utf-8")
+    (folder / "qrels").write_text(
+        "".join(f"{turn} 0 judged 4\n" for turn in sorted(turns)), encoding="utf-8"
+    )
     return Scale(read_qrels(folder / "qrels"), 4)
 
 
@@ -47,7 +49,9 @@ def test_there_and_back(tmp_path: Path, scale: Scale) -> None:
     for delimiter in (",", ";", "\t"):
         filled(sheet, {}, ",")
         content = sheet.read_bytes()
-        grades, blank = read_sheet(filled(sheet, {1: "4", 2: "0", 3: " 3.0 "}, delimiter), scale, frozenset(PAIRS), {})
+        grades, blank = read_sheet(
+            filled(sheet, {1: "4", 2: "0", 3: " 3.0 "}, delimiter), scale, frozenset(PAIRS), {}
+        )
         assert grades == {PAIRS[0]: 4, PAIRS[1]: 0, PAIRS[2]: 3}
         assert blank == 1
         sheet.write_bytes(content)
@@ -67,7 +71,9 @@ def test_a_spreadsheet_runs_nothing_and_keeps_every_id(tmp_path: Path) -> None:
 
 
 IDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
-RISKY = st.sampled_from(["'", "''=1", "=1", "0", "007", "1e5", "1/2", "-3", "12345678901234567890", "@x", "'x"])
+RISKY = st.sampled_from(
+    ["'", "''=1", "=1", "0", "007", "1e5", "1/2", "-3", "12345678901234567890", "@x", "'x"]
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -77,11 +83,16 @@ def test_any_id_comes_back(tmp_path_factory: pytest.TempPathFactory, pairs: list
     # "#" starts a comment of a qrels file, and words such as "turn" its header
     # (and "judged" is what scale_for judges)
     pairs = [(turn, document) for turn, document in pairs if document != "judged"]
-    pairs = [(f"t{turn}", document) if turn.startswith("#") or turn.isalpha() else (turn, document) for turn, document in pairs]
+    pairs = [
+        (f"t{turn}", document) if turn.startswith("#") or turn.isalpha() else (turn, document)
+        for turn, document in pairs
+    ]
     scale = scale_for(folder, {"0_0"} | {turn for turn, _ in pairs})
     sheet = folder / "sheet.csv"
     write_sheet(sheet, pairs, {}, {})
-    found, _ = read_sheet(filled(sheet, dict.fromkeys(range(1, len(pairs) + 1), "2")), scale, frozenset(pairs), {})
+    found, _ = read_sheet(
+        filled(sheet, dict.fromkeys(range(1, len(pairs) + 1), "2")), scale, frozenset(pairs), {}
+    )
     assert found == dict.fromkeys(pairs, 2)
 
 
@@ -100,7 +111,9 @@ def test_a_sheet_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "s.csv").read_text() == "hours of work"
 
 
-def test_every_bad_grade_and_unknown_pair_is_named_with_its_line(tmp_path: Path, scale: Scale) -> None:
+def test_every_bad_grade_and_unknown_pair_is_named_with_its_line(
+    tmp_path: Path, scale: Scale
+) -> None:
     sheet = tmp_path / "s.csv"
     sheet.write_text(
         'turn;document;passage;grade\n1_1;a;"two\nlines";7\n1_1;a;;2,5\n1_1;a;;good\n\n'
@@ -109,9 +122,7 @@ def test_every_bad_grade_and_unknown_pair_is_named_with_its_line(tmp_path: Path,
     with pytest.raises(InputError) as error:
         read_sheet(sheet, scale, frozenset(PAIRS), {PAIRS[2]: 4})
     number = "correct the grade, or clear the cell"
-    other = (
-        "check the id, which the spreadsheet may have changed; clear the grade if the sheet is of other runs or another --top"
-    )
+    other = "check the id, which the spreadsheet may have changed; clear the grade if the sheet is of other runs or another --top"
     agree = "clear the cell, or write the same grade"
     assert str(error.value).splitlines() == [
         f"{sheet}:2: grade '7' of turn 1_1 document a is not an integer from 0 to 4; {number}",

@@ -15,8 +15,21 @@ from robustcs.studies.judge.show import show
 
 
 def result(holes: int, expected: float = 0.00123456) -> Worklist:
-    rows = [("1", "1_1", f"d{i}", 1, 2, 0.01234567, "b", None if i else 3, expected) for i in range(holes)]
-    columns = ["topic", "turn", "document", "systems", "best_rank", "influence", "found_by", "grade", "expected_influence"]
+    rows = [
+        ("1", "1_1", f"d{i}", 1, 2, 0.01234567, "b", None if i else 3, expected)
+        for i in range(holes)
+    ]
+    columns = [
+        "topic",
+        "turn",
+        "document",
+        "systems",
+        "best_rank",
+        "influence",
+        "found_by",
+        "grade",
+        "expected_influence",
+    ]
     worklist = pd.DataFrame(rows, columns=columns).astype({"grade": "Int64"})
     needed = Needed(3, 1, 7)
     orders = tuple(
@@ -24,7 +37,10 @@ def result(holes: int, expected: float = 0.00123456) -> Worklist:
         for low, sure in ((-0.1, 0.8), (-0.1, 0.99), (0.02, 1))
     )
     state = State(("base", "set"), orders, (needed, Needed(0, 0, 0), Needed(0, 0, 0)), needed)
-    return Worklist(Evaluated(EvaluationPolicy(), "runs", 9, 0), content={"worklist": worklist, **state.tables(holes)})
+    return Worklist(
+        Evaluated(EvaluationPolicy(), "runs", 9, 0),
+        content={"worklist": worklist, **state.tables(holes)},
+    )
 
 
 def table(worklist: Worklist) -> Table:
@@ -53,8 +69,14 @@ def test_orders_say_what_is_settled_and_what_it_takes() -> None:
 def test_an_open_order_without_a_passage_to_judge_has_no_number() -> None:
     order = Order(0, 1, parse_measure("ndcg_cut_3"), 0.1, -0.1, 0.3, 0.05, 0.8)
     told = State(("base", "set"), (order,), None, None).told
-    assert told == "1 order of systems: none settled; no passage is left that could settle the open order"
-    assert "too few judgments" in State(("base", "set"), (replace(order, sure=float("nan")),), None, None).told
+    assert (
+        told
+        == "1 order of systems: none settled; no passage is left that could settle the open order"
+    )
+    assert (
+        "too few judgments"
+        in State(("base", "set"), (replace(order, sure=float("nan")),), None, None).told
+    )
 
 
 def test_without_a_model_the_order_is_that_of_the_influence() -> None:

@@ -18,7 +18,13 @@ from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.similarity.stripping import strip_feedback
-from robustcs.studies.paraphrase.stages import Made, Paraphrased, Request, paraphrase, without_context
+from robustcs.studies.paraphrase.stages import (
+    Made,
+    Paraphrased,
+    Request,
+    paraphrase,
+    without_context,
+)
 from tests.conftest import Command
 from tests.retrieval_support import needs_transformers, save_mono_t5, save_rewriter
 
@@ -32,7 +38,10 @@ def told(answers: dict[str, list[str]]) -> Any:
 
     def make(requests: Sequence[Request]) -> Made:
         make.asked += requests  # type: ignore[attr-defined]
-        return Made("told", {request: answers[request.text] for request in requests if request.text in answers})
+        return Made(
+            "told",
+            {request: answers[request.text] for request in requests if request.text in answers},
+        )
 
     make.asked = []  # type: ignore[attr-defined]
     return make
@@ -50,7 +59,9 @@ def test_every_stage_gets_what_the_one_before_made() -> None:
     makers: Any = {"reformulate": reformulate, "paraphrase": write, "remove_context": remove}
     result = paraphrase(RAW, MANUAL, makers, 3, ("raw", "manual"), EVALUATED)
     # turns that open a conversation are whole; feedback is taken off the turn and stays in the history
-    assert reformulate.asked == [Request("reformulate", "1_2", "Why doesn't it spoil?", ("Wow! What is honey?",))]
+    assert reformulate.asked == [
+        Request("reformulate", "1_2", "Why doesn't it spoil?", ("Wow! What is honey?",))
+    ]
     assert [(one.turn, one.text, one.number) for one in write.asked] == [
         ("1_1", "What is honey?", 3), ("1_2", "Why doesn't honey spoil?", 3), ("1_2", "Why does honey keep?", 3),
         ("2_1", "What is tea?", 3),
@@ -64,7 +75,13 @@ def test_every_stage_gets_what_the_one_before_made() -> None:
     assert dict(stages["empty"]) == {"reformulate": 0, "paraphrase": 1, "remove_context": 1}
     assert list(result.paraphrases.itertuples(index=False, name=None)) == [
         ("1_1", "manual", "What is honey?", "Define honey.", "Define honey."),
-        ("1_2", "manual", "Why doesn't honey spoil?", "How come honey never rots?", "How come it never rots?"),
+        (
+            "1_2",
+            "manual",
+            "Why doesn't honey spoil?",
+            "How come honey never rots?",
+            "How come it never rots?",
+        ),
         ("2_1", "manual", "What is tea?", "Tell me about tea.", "Tell me about tea."),
         ("2_1", "manual", "What is tea?", "x", "x"),
     ]
@@ -74,8 +91,14 @@ def test_every_stage_gets_what_the_one_before_made() -> None:
         ("1_2", "source", "exact", "Why does honey keep?"), ("2_1", "source", "exact", "what is TEA?"),
     ]  # fmt: skip
     everything = result.diversity.set_index(["stage", "source"])
-    assert everything.loc[("generated", "all"), "paraphrases"] == 8 and everything.loc[("generated", "all"), "copies"] == 3
-    assert everything.loc[("cleaned", "manual"), "paraphrases"] == 4 and everything.loc[("cleaned", "manual"), "copies"] == 0
+    assert (
+        everything.loc[("generated", "all"), "paraphrases"] == 8
+        and everything.loc[("generated", "all"), "copies"] == 3
+    )
+    assert (
+        everything.loc[("cleaned", "manual"), "paraphrases"] == 4
+        and everything.loc[("cleaned", "manual"), "copies"] == 0
+    )
     assert result.bleu.set_index("turns")["value"]["context removed"] == pytest.approx(100)
     assert list(result.stripped["before"]) == ["Wow!", "Cool.", "Cool."]
 
@@ -112,7 +135,10 @@ def test_sentiment_of_what_is_taken_off() -> None:
     assert strip_feedback("That's awful. What else?").sentiment == "negative"
     assert strip_feedback("Great, thanks! What else?").sentiment == "positive"
     assert strip_feedback("I live in Seattle. What else?").sentiment == "neutral"
-    assert strip_feedback("Why?  Why?").question == "Why?" and strip_feedback("Why?  Why?").before == "Why?"
+    assert (
+        strip_feedback("Why?  Why?").question == "Why?"
+        and strip_feedback("Why?  Why?").before == "Why?"
+    )
     assert strip_feedback("What now").before == "" and strip_feedback("…").question == "…"
 
 
@@ -147,7 +173,9 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "--with " + shlex.quote(f"{sys.executable} {tmp_path / 'program.py'}")
 
 
-def test_a_program_does_all_stages_and_is_asked_once(in_copy: Command, program: str, tmp_path: Path) -> None:
+def test_a_program_does_all_stages_and_is_asked_once(
+    in_copy: Command, program: str, tmp_path: Path
+) -> None:
     log = tmp_path / "demo" / "asked.log"
     line = f"paraphrase {program} --number 4 --folder made"
     shown = in_copy(line)
@@ -164,7 +192,9 @@ def test_a_program_does_all_stages_and_is_asked_once(in_copy: Command, program: 
     assert rows == [(row["turn"], row["manual"], row["raw"]) for row in first["paraphrases"]]
     for row in first["paraphrases"]:
         manual = row["manual"].split()
-        assert row["raw"] == (row["manual"] if row["turn"].endswith("_1") else " ".join([*manual[:2], "it"]))
+        assert row["raw"] == (
+            row["manual"] if row["turn"].endswith("_1") else " ".join([*manual[:2], "it"])
+        )
     # the sheet is a paraphrase file as well
     sheet = read_paraphrases(tmp_path / "demo" / "made" / "sheet.csv")
     assert [(row.turn, row.manual, row.raw) for some in sheet.values() for row in some] == rows
@@ -176,7 +206,9 @@ def test_a_program_does_all_stages_and_is_asked_once(in_copy: Command, program: 
 
 
 def test_what_a_program_gets_wrong_is_counted(in_copy: Command, program: str) -> None:
-    found = json.loads(in_copy(f"paraphrase {program} --number 4 --source manual --format json").out)["tables"]
+    found = json.loads(
+        in_copy(f"paraphrase {program} --number 4 --source manual --format json").out
+    )["tables"]
     (row,) = [row for row in found["stages"] if row["stage"] == "paraphrase"]
     assert (row["useless"], row["failed"]) == (3, 0)
     assert row["empty"] == 2 * row["requests"] == 140
@@ -184,7 +216,9 @@ def test_what_a_program_gets_wrong_is_counted(in_copy: Command, program: str) ->
     assert {row["source"] for row in found["paraphrases"]} == {"manual"}
 
 
-def test_a_program_that_stops_is_taken_up_again(in_copy: Command, program: str, tmp_path: Path) -> None:
+def test_a_program_that_stops_is_taken_up_again(
+    in_copy: Command, program: str, tmp_path: Path
+) -> None:
     path = tmp_path / "program.py"
     body = path.read_text()
     path.write_text(body.replace("for line in sys.stdin:", "import os\nfor n, line in enumerate(sys.stdin):\n"
@@ -198,14 +232,26 @@ def test_a_program_that_stops_is_taken_up_again(in_copy: Command, program: str, 
     assert (second["known"], second["failed"], second["requests"]) == (20, 0, 70)
 
 
-def test_messages(in_copy: Command, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "--vary and --with exclude each other" in in_copy(f"paraphrase --vary {program}", code=2).err
+def test_messages(
+    in_copy: Command, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (
+        "--vary and --with exclude each other"
+        in in_copy(f"paraphrase --vary {program}", code=2).err
+    )
     assert "--context-remover has no effect without --with; add --with" in in_copy(
         "paraphrase --context-remover nouns", code=2).err  # fmt: skip
-    assert "--with nothing-there: cannot be started" in in_copy("paraphrase --with nothing-there", code=2).err
+    assert (
+        "--with nothing-there: cannot be started"
+        in in_copy("paraphrase --with nothing-there", code=2).err
+    )
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match=r"no raw turns are given; add rewrites={'original': FILE}"):
-        robustcs.paraphrase(rewrites={"human": "demo/topics.json:manual"}, command="x", sources=["raw"])
+    with pytest.raises(
+        UsageError, match=r"no raw turns are given; add rewrites={'original': FILE}"
+    ):
+        robustcs.paraphrase(
+            rewrites={"human": "demo/topics.json:manual"}, command="x", sources=["raw"]
+        )
     for given in ({"sources": ["x"]}, {"context_remover": "x"}):
         with pytest.raises(UsageError, match="'x'; choose "):
             robustcs.paraphrase(rewrites={"human": "demo/topics.json:manual"}, command="x", **given)
@@ -220,8 +266,18 @@ def by_models(folder: Path, **options: Any) -> Paraphrased:
     """The turns by the program of local models."""
     Path("turns.json").write_text(json.dumps(TURNS))
     project = robustcs.open_project(rewrites={"original": "turns.json"})
-    words = [sys.executable, "-m", "robustcs.programs.models", "--reformulate", str(folder), "--paraphrase", str(folder)]
-    found = robustcs.paraphrase(project, command=shlex.join(words), context_remover="nouns", **options)
+    words = [
+        sys.executable,
+        "-m",
+        "robustcs.programs.models",
+        "--reformulate",
+        str(folder),
+        "--paraphrase",
+        str(folder),
+    ]
+    found = robustcs.paraphrase(
+        project, command=shlex.join(words), context_remover="nouns", **options
+    )
     assert isinstance(found, Paraphrased)
     return found
 
@@ -232,7 +288,10 @@ def test_models_reformulate_and_paraphrase(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path / "cache"))
     save_rewriter(tmp_path / "model")
     made = by_models(tmp_path / "model", number=3)
-    assert set(made.paraphrases["source_text"]) >= {"bees eat honey", "bicycle chain"} and made.stages["known"].sum() == 0
+    assert (
+        set(made.paraphrases["source_text"]) >= {"bees eat honey", "bicycle chain"}
+        and made.stages["known"].sum() == 0
+    )
     assert by_models(tmp_path / "model", number=3).paraphrases.equals(made.paraphrases)
     monkeypatch.setitem(TURNS, "3_1", "honey winter")
     counts = by_models(tmp_path / "model", number=3).stages.set_index("stage")

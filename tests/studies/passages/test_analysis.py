@@ -26,12 +26,25 @@ def evaluated(level: int = 1) -> Evaluated:
 def test_the_example_of_the_paper() -> None:
     """Three highly relevant passages and ten relevant ones: all three, and one of each of two clusters."""
     pytest.importorskip("sklearn")
-    judged = [("1_1", f"high{i}", 4) for i in range(3)] + [("1_1", f"good{i}", 3) for i in range(10)] + [("1_1", "no", 0)]
+    judged = (
+        [("1_1", f"high{i}", 4) for i in range(3)]
+        + [("1_1", f"good{i}", 3) for i in range(10)]
+        + [("1_1", "no", 0)]
+    )
     texts = {item: f"{SUBJECTS[i % 2]} {i}" for i, (_, item, _) in enumerate(judged)}
     result = choose_passages(as_qrels("q", judged), texts, evaluated())
     rows = result.passages
-    assert rows["grade"].tolist() == [4, 4, 4, 3, 3] and rows["chosen"].tolist() == ["grade"] * 3 + ["cluster"] * 2
-    assert rows["cluster"].tolist()[3:] == [1, 2] and rows["candidates"].tolist() == [3, 3, 3, 10, 10]
+    assert (
+        rows["grade"].tolist() == [4, 4, 4, 3, 3]
+        and rows["chosen"].tolist() == ["grade"] * 3 + ["cluster"] * 2
+    )
+    assert rows["cluster"].tolist()[3:] == [1, 2] and rows["candidates"].tolist() == [
+        3,
+        3,
+        3,
+        10,
+        10,
+    ]
     assert {text.split(" ")[0] for text in rows["text"][3:]} == {"bread", "moon"}
     assert result.turns.values.tolist() == [["1_1", 5, 13, 0, 3]]
 
@@ -55,15 +68,33 @@ def test_equal_texts_are_drawn_without_repeating() -> None:
 
 def test_what_fits_needs_no_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
-    judged = [("1_2", "b", 2), ("1_2", "a", 2), ("1_2", "c", 1), ("1_10", "a", 0), ("1_1", "gone", 3)]
+    judged = [
+        ("1_2", "b", 2),
+        ("1_2", "a", 2),
+        ("1_2", "c", 1),
+        ("1_10", "a", 0),
+        ("1_1", "gone", 3),
+    ]
     result = choose_passages(as_qrels("q", judged), dict.fromkeys("abc", "text"), evaluated(2))
     assert result.passages["passage"].tolist() == ["a", "b"]
     turns = result.turns.set_index("turn")
     assert turns.index.tolist() == ["1_1", "1_2", "1_10"]
-    assert turns[["chosen", "relevant", "without_text"]].values.tolist() == [[0, 1, 1], [2, 2, 0], [0, 0, 0]]
+    assert turns[["chosen", "relevant", "without_text"]].values.tolist() == [
+        [0, 1, 1],
+        [2, 2, 0],
+        [0, 0, 0],
+    ]
     with pytest.raises(NotInstalledError) as caught:
-        choose_passages(as_qrels("q", [("1_1", item, 1) for item in "abc"]), {item: item for item in "abc"}, evaluated(), 2)
-    assert caught.value.advice == "install it with: pip install 'robustcs[passages]'" and caught.value.exit_code == 4
+        choose_passages(
+            as_qrels("q", [("1_1", item, 1) for item in "abc"]),
+            {item: item for item in "abc"},
+            evaluated(),
+            2,
+        )
+    assert (
+        caught.value.advice == "install it with: pip install 'robustcs[passages]'"
+        and caught.value.exit_code == 4
+    )
 
 
 @pytest.mark.parametrize("name", ["passages", "turns"])
@@ -83,8 +114,15 @@ def test_real_passages(shared_data: Path) -> None:
               for turn, document, grade in zip(qrels.turn_codes, qrels.document_codes, qrels.grades, strict=True)
               if qrels.turns[turn] in some]  # fmt: skip
     texts = read_passages(folder / "passages.jsonl.gz", {item for _, item, _ in judged})
-    first, again, other = (choose_passages(as_qrels("q", judged), texts, evaluated(2), seed=seed) for seed in (1, 1, 2))
+    first, again, other = (
+        choose_passages(as_qrels("q", judged), texts, evaluated(2), seed=seed) for seed in (1, 1, 2)
+    )
     assert first.passages.equals(again.passages) and not first.passages.equals(other.passages)
     assert (first.passages.groupby("turn").size() <= 5).all()
-    alone = choose_passages(as_qrels("q", [one for one in judged if one[0] == "81_2"]), texts, evaluated(2), seed=1)
-    assert alone.passages["passage"].tolist() == first.passages[first.passages["turn"] == "81_2"]["passage"].tolist()
+    alone = choose_passages(
+        as_qrels("q", [one for one in judged if one[0] == "81_2"]), texts, evaluated(2), seed=1
+    )
+    assert (
+        alone.passages["passage"].tolist()
+        == first.passages[first.passages["turn"] == "81_2"]["passage"].tolist()
+    )

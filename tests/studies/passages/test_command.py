@@ -20,7 +20,9 @@ def test_a_project_needs_no_argument(in_demo: Command) -> None:
     assert found["inputs"][1]["role"] == "collection"
 
 
-def test_few_places_need_clusters(in_copy: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_places_need_clusters(
+    in_copy: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("sklearn")
     subjects = ("sourdough", "tides", "coffee")
     lines = [f"1_1 0 {subject}_{number:02} 2\n" for subject in subjects for number in (1, 2, 3)]
@@ -28,7 +30,9 @@ def test_few_places_need_clusters(in_copy: Command, tmp_path: Path, monkeypatch:
     command = "passages --qrels few.txt --number 3 --format csv"
     first = in_copy(f"{command} --seed 1").out
     assert first == in_copy(f"{command} --seed 1").out != in_copy(f"{command} --seed 2").out
-    assert [line.split(",")[2:5] for line in first.splitlines()[1:]] == [["2", "cluster", str(n)] for n in (1, 2, 3)]
+    assert [line.split(",")[2:5] for line in first.splitlines()[1:]] == [
+        ["2", "cluster", str(n)] for n in (1, 2, 3)
+    ]
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
     answer = in_copy(command, code=4)
     assert answer.err.startswith("robustcs: scikit-learn cannot be imported (")
@@ -39,5 +43,7 @@ def test_wrong_use(in_copy: Command, tmp_path: Path) -> None:
     no_grade = "no passage has a grade of 9 or more; lower --relevance-level"
     assert in_copy("passages --relevance-level 9", code=2).err == f"robustcs: {no_grade}\n"
     (tmp_path / "demo" / "foreign.tsv").write_text("x1\tA passage of another collection.\n")
-    foreign = "foreign.tsv contains none of the relevant passages; compare its passage ids with the qrels"
+    foreign = (
+        "foreign.tsv contains none of the relevant passages; compare its passage ids with the qrels"
+    )
     assert in_copy("passages --collection foreign.tsv", code=2).err == f"robustcs: {foreign}\n"

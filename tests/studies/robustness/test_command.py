@@ -15,26 +15,57 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
     return code, *capsys.readouterr()
 
 
-def test_a_project_needs_no_argument(capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_needs_no_argument(
+    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(demo)
     code, out, err = call(capsys)
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
-    for text in ("sets of manual", "R@1000", "mean of raw", "70 turns in 10 conversations", "U_Risk", "together"):
+    for text in (
+        "sets of manual",
+        "R@1000",
+        "mean of raw",
+        "70 turns in 10 conversations",
+        "U_Risk",
+        "together",
+    ):
         assert text in out
 
 
 def test_json(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
     slices = tmp_path / "slices.tsv"
     slices.write_text("turn\tkind\n" + "".join(f"{topic}_1\topening\n" for topic in range(1, 11)))
-    options = ("--config", demo / "robustcs.toml", "--metric", "nDCG@3", "--format", "json", "--slices", slices)
+    options = (
+        "--config",
+        demo / "robustcs.toml",
+        "--metric",
+        "nDCG@3",
+        "--format",
+        "json",
+        "--slices",
+        slices,
+    )
     code, out, _ = call(capsys, *options, "--missing", "drop")
     found = json.loads(out)
     assert code == 0 and found["policy"]["turns"] == 69
-    tables = ["measures", "groups", "risk", "variance", "spread", "slices", "variations", "turns", "drops"]
+    tables = [
+        "measures",
+        "groups",
+        "risk",
+        "variance",
+        "spread",
+        "slices",
+        "variations",
+        "turns",
+        "drops",
+    ]
     assert list(found["tables"]) == tables and not found["tables"]["variations"]
     mine = [row for row in found["tables"]["slices"] if row["slicing"] == "kind"]
-    assert [(row["group"], row["slice"], row["turns"]) for row in mine] == [("manual", "opening", 10), ("raw", "opening", 10)]
+    assert [(row["group"], row["slice"], row["turns"]) for row in mine] == [
+        ("manual", "opening", 10),
+        ("raw", "opening", 10),
+    ]
     assert any(entry["role"] == "slices" and entry["rows"] == 10 for entry in found["inputs"])
     assert "slices: column kind has no value for 59 of the 69 turns" in found["notes"]
 
@@ -72,12 +103,16 @@ def test_figure(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) 
         (["--metric", "f1"], "f1 measures answers, but these systems have runs; use a measure such as ndcg_cut_3"),
     ],
 )  # fmt: skip
-def test_messages(capsys: pytest.CaptureFixture[str], demo: Path, arguments: list[str], message: str) -> None:
+def test_messages(
+    capsys: pytest.CaptureFixture[str], demo: Path, arguments: list[str], message: str
+) -> None:
     code, _, err = call(capsys, "--config", demo / "robustcs.toml", *arguments)
     assert (code, err) == (2, f"robustcs: {message}\n")
 
 
-def test_without_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_groups(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     code, _, err = call(capsys)
     assert (code, err) == (
@@ -85,13 +120,18 @@ def test_without_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path, monk
     )  # fmt: skip
 
 
-def test_groups_to_add_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_to_add_are_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     lines = ['[texts]\nmanual_1 = "a.tsv"\nmanual_2 = "b.tsv"\n[raw_texts]\nraw_1 = "c.tsv"\n']
     (tmp_path / "robustcs.toml").write_text("".join(lines))
     code, _, err = call(capsys)
     assert code == 2
-    assert "; add --group manual=human,manual_1,manual_2 --group raw=original,raw_1, or [groups] in robustcs.toml" in err
+    assert (
+        "; add --group manual=human,manual_1,manual_2 --group raw=original,raw_1, or [groups] in robustcs.toml"
+        in err
+    )
 
 
 def test_margin(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
@@ -100,7 +140,8 @@ def test_margin(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
     said = " ".join(out.split())
     assert (
         code == 0
-        and "inside ±0.1, and no conversation contributes more than 30% of the spread, which rules out a larger drop" in said
+        and "inside ±0.1, and no conversation contributes more than 30% of the spread, which rules out a larger drop"
+        in said
     )
     assert max(map(len, out.splitlines())) <= 80
     code, out, _ = call(capsys, *options, "--margin", "0.1", "--format", "json")

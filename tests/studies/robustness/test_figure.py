@@ -8,8 +8,13 @@ from robustcs.studies.robustness.show import Drop, drops_figure
 
 
 def test_drops_keep_their_places() -> None:
-    group = [Drop("one", 0.1, 0.05, 0.2), Drop("a name much longer than any axis can take", -0.1, -0.2, 0.0)]
-    panels = {f"M{number}": [group, [Drop("mean", 0.0, -0.1, 0.1, mean=True)]] for number in range(4)}
+    group = [
+        Drop("one", 0.1, 0.05, 0.2),
+        Drop("a name much longer than any axis can take", -0.1, -0.2, 0.0),
+    ]
+    panels = {
+        f"M{number}": [group, [Drop("mean", 0.0, -0.1, 0.1, mean=True)]] for number in range(4)
+    }
     figure = drops_figure(panels)
     assert [panel.title for panel in figure.panels] == list(panels)
     for panel in figure.panels:

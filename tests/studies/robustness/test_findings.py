@@ -27,7 +27,9 @@ ROWS = {
 def told(**changed: dict[str, Any]) -> Robustness:
     """Two groups of 10 conversations with these rows; those of another measure are larger and certain."""
     scores = dict(zip(("base", "a", "b"), np.random.default_rng(0).random((3, 30)), strict=True))
-    result = made(scores, {"careful": Group("base", ("a",)), "raw": Group("base", ("b",))}, margin=0.06)
+    result = made(
+        scores, {"careful": Group("base", ("a",)), "raw": Group("base", ("b",))}, margin=0.06
+    )
     groups = result.groups.copy()
     for place, row in groups.iterrows():
         for column, value in (ROWS[row["group"]] | changed.get(row["group"], {})).items():
@@ -61,10 +63,14 @@ def test_a_set_that_answers_less_than_half_is_named_in_the_first_clause() -> Non
     result = told()
     some = result.changed(evaluated=replace(result.evaluated, few={"a": 2}))
     careful, raw = robustness_findings(some, NO_DROPS)
-    assert careful.startswith("On the 3 test sets of careful (a answers 2 of 30 turns), NDCG@3 drops by 0.120")
+    assert careful.startswith(
+        "On the 3 test sets of careful (a answers 2 of 30 turns), NDCG@3 drops by 0.120"
+    )
     assert "answers" not in raw
     (verdict,) = verdicts(some, NO_DROPS)
-    assert verdict.text.startswith("NDCG@3 drops by 0.120 with the paraphrases of careful (a answers 2 of 30 turns; 24%")
+    assert verdict.text.startswith(
+        "NDCG@3 drops by 0.120 with the paraphrases of careful (a answers 2 of 30 turns; 24%"
+    )
 
 
 def test_no_drop_is_no_gain() -> None:
@@ -90,13 +96,21 @@ def test_without_an_interval_or_a_baseline_nothing_is_made_up() -> None:
 def test_the_verdict_is_about_the_group_that_loses_most() -> None:
     (verdict,) = verdicts(told(), NO_DROPS)
     assert (verdict.number, verdict.interval) == ("0.120", "0.050 to 0.200")
-    assert verdict.text == "NDCG@3 drops by 0.120 with the paraphrases of careful (24% of the baseline)"
+    assert (
+        verdict.text
+        == "NDCG@3 drops by 0.120 with the paraphrases of careful (24% of the baseline)"
+    )
     assert verdict.basis == (
         "adjusted p = 0.004, max-T over 2 groups; mean of 3 test sets, 30 turns, unjudged passages count as not relevant"
     )
-    (verdict,) = verdicts(told(careful={"mean_drop": -0.2, "ci_low": -0.3, "ci_high": -0.1}), NO_DROPS)
+    (verdict,) = verdicts(
+        told(careful={"mean_drop": -0.2, "ci_low": -0.3, "ci_high": -0.1}), NO_DROPS
+    )
     assert (verdict.number, verdict.interval) == ("0.030", "0.001 to 0.059")
-    assert verdict.text == "NDCG@3 rises by 0.030 with the paraphrases of raw (9% of the baseline; not significant)"
+    assert (
+        verdict.text
+        == "NDCG@3 rises by 0.030 with the paraphrases of raw (9% of the baseline; not significant)"
+    )
 
 
 def test_the_number_of_the_verdict_is_the_measured_drop_also_if_another_is_expected() -> None:

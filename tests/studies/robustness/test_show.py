@@ -23,9 +23,14 @@ from robustcs.studies.robustness.show import show
 def result(names: tuple[str, ...], turns: int = 30) -> Robustness:
     values = np.random.default_rng(0).random((len(names), turns))
     index = pd.Index([f"{i // 5}_{1 + i % 5}" for i in range(turns)], name="turn")
-    frames = {name: TurnScores(index, {"ndcg_cut_3": row, "map": row / 2}) for name, row in zip(names, values, strict=True)}
+    frames = {
+        name: TurnScores(index, {"ndcg_cut_3": row, "map": row / 2})
+        for name, row in zip(names, values, strict=True)
+    }
     evaluated = Evaluated(EvaluationPolicy(), "runs", turns, 0)
-    texts = {turn: f"What about {turn} and everything else that one may ask about it?" for turn in index}
+    texts = {
+        turn: f"What about {turn} and everything else that one may ask about it?" for turn in index
+    }
     return robustness({"manual": Group(names[0], names[1:])}, frames, evaluated, texts=texts)
 
 
@@ -37,13 +42,20 @@ def test_table_11() -> None:
     rows = {row[0].strip(): row[1:] for row in table.rows[:3]}
     drops = found.measures["drop"].to_numpy()[:2]
     assert list(rows) == ["NDCG@3", "drop", "in %"]
-    assert [float(cell.replace("−", "-")) for cell in rows["drop"][:3]] == pytest.approx([*drops, drops.mean()], abs=6e-5)
+    assert [float(cell.replace("−", "-")) for cell in rows["drop"][:3]] == pytest.approx(
+        [*drops, drops.mean()], abs=6e-5
+    )
     assert float(rows["NDCG@3"][3]) == pytest.approx(found.measures["baseline"][0], abs=6e-5)
 
 
 @pytest.mark.parametrize(
     "names",
-    [("a", "b"), ("a", "b", "c"), tuple(f"a_system_whose_name_is_long_{i}" for i in range(9)), ("[b]x[/b]", "\x1b[2J", "$_{")],
+    [
+        ("a", "b"),
+        ("a", "b", "c"),
+        tuple(f"a_system_whose_name_is_long_{i}" for i in range(9)),
+        ("[b]x[/b]", "\x1b[2J", "$_{"),
+    ],
 )
 def test_any_names_fit(names: tuple[str, ...]) -> None:
     found = result(names)
@@ -59,9 +71,14 @@ def test_any_names_fit(names: tuple[str, ...]) -> None:
 
 
 def test_one_turn_has_no_tests() -> None:
-    tables = {block.slug: block for block in show(result(("a", "b"), turns=1)) if isinstance(block, Table)}
+    tables = {
+        block.slug: block for block in show(result(("a", "b"), turns=1)) if isinstance(block, Table)
+    }
     assert tables["measures-tests-map"].rows[0][4:] == ("–",)
-    assert tables["slices-first"].rows[0][-2:] == ("–", "–") and "(" not in tables["slices-first"].rows[0][-3]
+    assert (
+        tables["slices-first"].rows[0][-2:] == ("–", "–")
+        and "(" not in tables["slices-first"].rows[0][-3]
+    )
     assert "variance" not in tables
 
 

@@ -37,6 +37,8 @@ def test_texts_draws_and_choices() -> None:
 def test_what_is_not_known_is_not_said() -> None:
     few = [{**SCORES[3], "mean_low": math.nan, "half": math.nan}]
     [one] = said("samples", {"samples": [{**ALIKE[0], "turns": 0}], "sample_scores": few})
-    assert one.startswith("The mean NDCG@3 of llm over 5 samples is 0.401. A perfect choice among 5 samples")
+    assert one.startswith(
+        "The mean NDCG@3 of llm over 5 samples is 0.401. A perfect choice among 5 samples"
+    )
     [texts] = said("samples", {"samples": [{**ALIKE[0], "answered": 0}]})
     assert texts == "The sampled texts of llm differ on 15.0% of 40 turns (95% CI 6% to 31%)."

@@ -44,17 +44,27 @@ def test_the_grid_holds_the_decimal_numbers_themselves() -> None:
 
 @pytest.mark.parametrize(
     ("step", "grid"),
-    [("0.3", (0.0, 0.3, 0.6, 0.9, 1.0)), ("1", (0.0, 1.0)), ("5e-1", (0.0, 0.5, 1.0)), ("0.7", (0.0, 0.7, 1.0))],
+    [
+        ("0.3", (0.0, 0.3, 0.6, 0.9, 1.0)),
+        ("1", (0.0, 1.0)),
+        ("5e-1", (0.0, 0.5, 1.0)),
+        ("0.7", (0.0, 0.7, 1.0)),
+    ],
 )
 def test_a_grid_ends_at_1(step: str, grid: tuple[float, ...]) -> None:
     assert threshold_grid(step) == grid
 
 
-@pytest.mark.parametrize("step", ["0", "-0.1", "1.1", "0.00001", "fine", "", "nan", "sNaN", "inf", "0,1"])
+@pytest.mark.parametrize(
+    "step", ["0", "-0.1", "1.1", "0.00001", "fine", "", "nan", "sNaN", "inf", "0,1"]
+)
 def test_what_is_not_a_step(step: str) -> None:
     with pytest.raises(UsageError) as error:
         threshold_grid(step)
-    assert str(error.value) == f"step {step!r} is not possible; write a number from 0.0001 to 1, such as 0.02"
+    assert (
+        str(error.value)
+        == f"step {step!r} is not possible; write a number from 0.0001 to 1, such as 0.02"
+    )
 
 
 hundredths = st.integers(0, 100).map(lambda number: number / 100)
@@ -63,7 +73,9 @@ triples_ = st.lists(st.tuples(hundredths, hundredths, hundredths), min_size=1, m
 
 @settings(max_examples=12, deadline=None)
 @given(triples=triples_)
-def test_counts_equal_the_breakdown_at_every_threshold(triples: list[tuple[float, float, float]]) -> None:
+def test_counts_equal_the_breakdown_at_every_threshold(
+    triples: list[tuple[float, float, float]],
+) -> None:
     scores = formulations(*triples)
     grid = threshold_grid("0.2")
     result = sweep(scores, evaluated(len(triples)), grid)
@@ -86,7 +98,9 @@ def test_areas_equal_the_mean_over_a_fine_grid(triples: list[tuple[float, float,
     expected = np.zeros(8)
     for point in (np.arange(100) + 0.5) / 100:
         for triple in triples:
-            expected[BINS.index("".join(str(int(score >= point)) for score in triple))] += 1 / 100 / len(triples)
+            expected[BINS.index("".join(str(int(score >= point)) for score in triple))] += (
+                1 / 100 / len(triples)
+            )
     assert areas == pytest.approx(expected, abs=1e-9)
 
 
@@ -99,34 +113,64 @@ def test_areas_add_up(triples: list[tuple[float, float, float]]) -> None:
     assert min(areas.values()) >= 0
     for place, scores in enumerate((original, qr, human)):
         correct = sum(area for bin_, area in areas.items() if bin_[place] == "1")
-        assert correct == pytest.approx(scores.mean()), "a formulation is correct on a stretch as long as its mean score"
+        assert correct == pytest.approx(scores.mean()), (
+            "a formulation is correct on a stretch as long as its mean score"
+        )
 
 
 def test_a_turn_worked_out_by_hand() -> None:
-    areas = dict(zip(BINS, bin_lengths(np.array([0.25]), np.array([0.5]), np.array([1.0]))[0], strict=True))
-    assert areas == {"111": 0.25, "011": 0.25, "001": 0.5, "000": 0, "100": 0, "010": 0, "110": 0, "101": 0}
+    areas = dict(
+        zip(BINS, bin_lengths(np.array([0.25]), np.array([0.5]), np.array([1.0]))[0], strict=True)
+    )
+    assert areas == {
+        "111": 0.25,
+        "011": 0.25,
+        "001": 0.5,
+        "000": 0,
+        "100": 0,
+        "010": 0,
+        "110": 0,
+        "101": 0,
+    }
 
 
 def test_rewriters_and_measures_stand_side_by_side() -> None:
     one = formulations((0, 0, 1), (0, 1, 1))
     rewriters = {name: one.rewriters["qr"].frame().assign(n=1.0) for name in ("t5", "bart")}
-    scores = formulations_of(one.original.frame().assign(n=0.0), rewriters, one.human.frame().assign(n=1.0))
+    scores = formulations_of(
+        one.original.frame().assign(n=0.0), rewriters, one.human.frame().assign(n=1.0)
+    )
     result = sweep(scores, evaluated(2), (0.0, 1.0))
     assert list(result.bins.columns) == [
         "rewriter", "metric", "threshold", "original", "qr", "human", "count", "share", "ci_low", "ci_high",
     ]  # fmt: skip
-    assert list(result.areas.columns) == ["rewriter", "metric", "bin", "area", "ci_low", "ci_high", "note"]
-    keys = list(result.areas[["rewriter", "metric"]].drop_duplicates().itertuples(index=False, name=None))
+    assert list(result.areas.columns) == [
+        "rewriter",
+        "metric",
+        "bin",
+        "area",
+        "ci_low",
+        "ci_high",
+        "note",
+    ]
+    keys = list(
+        result.areas[["rewriter", "metric"]].drop_duplicates().itertuples(index=False, name=None)
+    )
     assert keys == [("t5", "m"), ("t5", "n"), ("bart", "m"), ("bart", "n")]
     assert len(result.bins) == 4 * 2 * 8 and len(result.areas) == 4 * 8
-    assert result.areas.groupby(["rewriter", "metric"])["area"].sum().tolist() == pytest.approx([1, 1, 1, 1])
+    assert result.areas.groupby(["rewriter", "metric"])["area"].sum().tolist() == pytest.approx(
+        [1, 1, 1, 1]
+    )
 
 
 @pytest.mark.parametrize("score", [-0.1, 1.5])
 def test_scores_outside_0_to_1_cannot_be_swept(score: float) -> None:
     with pytest.raises(UsageError) as error:
         sweep(formulations((0, score, 1)), evaluated(1))
-    assert str(error.value) == "m has scores outside the range 0 to 1; choose a measure such as ndcg_cut_3"
+    assert (
+        str(error.value)
+        == "m has scores outside the range 0 to 1; choose a measure such as ndcg_cut_3"
+    )
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -150,7 +194,9 @@ def test_sweep_passes_through_table_1(shared_data: Path) -> None:
         assert counts == TABLE_1["ndcg_cut_3", threshold]
     # the printed scores are ten-thousandths: the midpoints of that grid integrate them exactly
     points = (np.arange(10_000) + 0.5) / 10_000
-    answered = [(frame["ndcg_cut_3"].to_numpy()[:, None] >= points) for frame in (original, qr, human)]
+    answered = [
+        (frame["ndcg_cut_3"].to_numpy()[:, None] >= points) for frame in (original, qr, human)
+    ]
     expected = pd.Series([
         np.mean(np.all([held == (mark == "1") for held, mark in zip(answered, bin_, strict=True)], axis=0)) for bin_ in BINS
     ])  # fmt: skip
@@ -159,13 +205,21 @@ def test_sweep_passes_through_table_1(shared_data: Path) -> None:
 
 @given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.2, 0.7, 1.0])] * 3), min_size=1, max_size=20))
 @settings(max_examples=20, deadline=None)
-def test_without_original_every_pair_of_bins_is_one(triples: list[tuple[float, float, float]]) -> None:
+def test_without_original_every_pair_of_bins_is_one(
+    triples: list[tuple[float, float, float]],
+) -> None:
     known = formulations(*triples, metric="ndcg_cut_3")
     whole = sweep(known, evaluated(len(triples)), [0.0, 0.3, 1.0])
-    part = sweep(formulations_of(None, known.rewriters, known.human), evaluated(len(triples)), [0.0, 0.3, 1.0])
+    part = sweep(
+        formulations_of(None, known.rewriters, known.human),
+        evaluated(len(triples)),
+        [0.0, 0.3, 1.0],
+    )
     keys = ["threshold", "qr", "human"]
     merged = whole.bins.groupby(keys)["count"].sum()
-    pd.testing.assert_series_equal(part.bins.set_index(keys)["count"].sort_index(), merged.sort_index())
+    pd.testing.assert_series_equal(
+        part.bins.set_index(keys)["count"].sort_index(), merged.sort_index()
+    )
     areas = whole.areas.assign(bin="-" + whole.areas["bin"].str[1:]).groupby("bin")["area"].sum()
     assert part.areas.set_index("bin")["area"].to_dict() == pytest.approx(areas.to_dict())
     assert show(part)
@@ -182,7 +236,11 @@ def test_intervals_take_the_conversation_as_unit(shared_data: Path) -> None:
     assert (result.evaluated.unit, result.evaluated.units) == ("conversation", 20)
     # the shares of a threshold are those of the breakdown: of the rewriter's errors 001 alone here, for 101 has next to none
     rows = result.bins[result.bins["threshold"] == 0.5]
-    same = breakdown(scores, evaluated(173), [Threshold(">=", 0.5)]).attribution.set_index("cause").loc["qr"]
+    same = (
+        breakdown(scores, evaluated(173), [Threshold(">=", 0.5)])
+        .attribution.set_index("cause")
+        .loc["qr"]
+    )
     row = rows[(rows["original"] == 0) & (rows["qr"] == 0) & (rows["human"] == 1)].iloc[0]
     assert row["count"] == same["count"] == 25
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((same["ci_low"], same["ci_high"]))
@@ -196,7 +254,9 @@ def test_intervals_take_the_conversation_as_unit(shared_data: Path) -> None:
         assert area.area == pytest.approx(model.params[0])
         if not np.isnan(area.ci_low):
             # of a logit interval, the half width in logits is that of the mean by its slope
-            half = (np.log(area.ci_high / (1 - area.ci_high)) - np.log(area.ci_low / (1 - area.ci_low))) / 2
+            half = (
+                np.log(area.ci_high / (1 - area.ci_high)) - np.log(area.ci_low / (1 - area.ci_low))
+            ) / 2
             error = half * area.area * (1 - area.area) / stats.t.ppf(0.975, 19)
             assert error == pytest.approx(model.bse[0], rel=0.06), "CR2 against CR1"
 
@@ -207,14 +267,22 @@ def test_a_line_is_announced_where_one_is_drawn() -> None:
         cut: next(block.caption for block in show(result, marked=cut) if isinstance(block, Figure))
         for cut in (("ndcg_cut_3", ">=0.5"), ("ndcg_cut_3", "=1"), ("map", ">=0.5"), None)
     }
-    assert [cut for cut, caption in captions.items() if "Dashed" in caption] == [("ndcg_cut_3", ">=0.5")]
+    assert [cut for cut, caption in captions.items() if "Dashed" in caption] == [
+        ("ndcg_cut_3", ">=0.5")
+    ]
     assert captions["ndcg_cut_3", ">=0.5"].endswith(" Dashed line: NDCG@3 ≥ 0.5, as in the text.")
 
 
 def test_the_note_says_where_units_are_too_few() -> None:
-    result = sweep(formulations((0, 0.5, 1), (0.25, 0.5, 1), (0, 0, 0.5), metric="map"), evaluated(3), (0.0, 0.5))
-    assert result.areas[["ci_low", "ci_high"]].isna().all(axis=None) and result.bins[["ci_low", "ci_high"]].isna().all(
-        axis=None
+    result = sweep(
+        formulations((0, 0.5, 1), (0.25, 0.5, 1), (0, 0, 0.5), metric="map"),
+        evaluated(3),
+        (0.0, 0.5),
     )
-    table = next(block for block in show(result) if isinstance(block, Table) and block.of == "areas")
+    assert result.areas[["ci_low", "ci_high"]].isna().all(axis=None) and result.bins[
+        ["ci_low", "ci_high"]
+    ].isna().all(axis=None)
+    table = next(
+        block for block in show(result) if isinstance(block, Table) and block.of == "areas"
+    )
     assert not any("to" in row[-1] for row in table.rows) and "at least 5 required" in table.note

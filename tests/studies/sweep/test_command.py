@@ -27,7 +27,18 @@ def result(in_demo: Command) -> dict[str, Any]:
 def test_json_is_the_contract(result: dict[str, Any]) -> None:
     assert result["command"] == "sweep"
     assert {name: list(rows[0]) for name, rows in result["tables"].items()} == {
-        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "share", "ci_low", "ci_high"],
+        "bins": [
+            "rewriter",
+            "metric",
+            "threshold",
+            "original",
+            "qr",
+            "human",
+            "count",
+            "share",
+            "ci_low",
+            "ci_high",
+        ],
         "areas": ["rewriter", "metric", "bin", "area", "ci_low", "ci_high", "note"],
         "causes": ["rewriter", "metric", "cause", "area", "ci_low", "ci_high", "note"],
         "blame": [
@@ -55,7 +66,9 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
 
 
 def test_the_breakdown_has_the_same_counts(result: dict[str, Any], in_demo: Command) -> None:
-    broken_down = json.loads(in_demo("breakdown --metric ndcg_cut_3 --table bins --format json").out)["tables"]["bins"]
+    broken_down = json.loads(
+        in_demo("breakdown --metric ndcg_cut_3 --table bins --format json").out
+    )["tables"]["bins"]
     for threshold, point in ((">0", 0), (">=0.5", 0.5)):
         swept = [row["count"] for row in result["tables"]["bins"] if row["threshold"] == point]
         assert swept == [row["count"] for row in broken_down if row["threshold"] == threshold]
@@ -76,7 +89,11 @@ def test_areas_are_the_mean_over_a_fine_grid(in_demo: Command) -> None:
 
 def test_measures_of_0_and_1_only_where_they_are_named(in_copy: Command, tmp_path: Path) -> None:
     def metrics(command: str) -> list[str]:
-        return list(dict.fromkeys(row["metric"] for row in json.loads(in_copy(command).out)["tables"]["areas"]))
+        return list(
+            dict.fromkeys(
+                row["metric"] for row in json.loads(in_copy(command).out)["tables"]["areas"]
+            )
+        )
 
     assert metrics("sweep --format json") == ["ndcg_cut_3"]
     assert metrics("sweep --metric P_1 --metric nDCG@3 --format json") == ["P_1", "ndcg_cut_3"]
@@ -86,7 +103,9 @@ def test_measures_of_0_and_1_only_where_they_are_named(in_copy: Command, tmp_pat
 
 
 @pytest.mark.parametrize("suffix", MAGIC)
-def test_the_figure_in_the_form_of_its_suffix(in_demo: Command, tmp_path: Path, suffix: str) -> None:
+def test_the_figure_in_the_form_of_its_suffix(
+    in_demo: Command, tmp_path: Path, suffix: str
+) -> None:
     target = tmp_path / f"sweep{suffix.upper()}"
     answer = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3 --metric P_1 --output {target}")
     assert target.read_bytes().startswith(MAGIC[suffix])
@@ -101,17 +120,29 @@ def test_several_rewriters_are_one_table(in_demo: Command) -> None:
     out = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3").out
     assert len(out.splitlines()) < 45 and max(map(len, out.splitlines())) <= 80
     assert "turns per bin" not in out
-    assert "max-T over 102 comparisons: all thresholds, measures and rewriters)" in " ".join(out.split())
+    assert "max-T over 102 comparisons: all thresholds, measures and rewriters)" in " ".join(
+        out.split()
+    )
     asked = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3 --table areas --table bins").out
-    assert "Threshold-free share of every bin" in asked and "Turns per bin at every threshold" in asked
+    assert (
+        "Threshold-free share of every bin" in asked and "Turns per bin at every threshold" in asked
+    )
     tables = json.loads(in_demo(f"sweep {REWRITERS} --format json").out)["tables"]
     causes = {(row["rewriter"], row["cause"]): row for row in tables["causes"]}
     areas = {(row["rewriter"], row["bin"]): row["area"] for row in tables["areas"]}
     for name in ("T5", "B"):
         assert causes[name, "qr"]["area"] == pytest.approx(areas[name, "001"] + areas[name, "101"])
-        assert causes[name, "correct"]["area"] == pytest.approx(areas[name, "011"] + areas[name, "111"])
-        assert sum(causes[name, cause]["area"] for cause in ("qa", "qr", "correct")) == pytest.approx(1)
-        assert causes[name, "qr"]["ci_low"] < causes[name, "qr"]["area"] < causes[name, "qr"]["ci_high"]
+        assert causes[name, "correct"]["area"] == pytest.approx(
+            areas[name, "011"] + areas[name, "111"]
+        )
+        assert sum(
+            causes[name, cause]["area"] for cause in ("qa", "qr", "correct")
+        ) == pytest.approx(1)
+        assert (
+            causes[name, "qr"]["ci_low"]
+            < causes[name, "qr"]["area"]
+            < causes[name, "qr"]["ci_high"]
+        )
     assert causes["T5", "qa"]["area"] == pytest.approx(causes["B", "qa"]["area"])
 
 

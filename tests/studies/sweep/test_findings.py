@@ -21,7 +21,12 @@ def made(names: tuple[str, ...] = ("qr",), turns: int = 40) -> Sweep:
     generator = np.random.default_rng(5)
     index = pd.Index([f"{turn // 5 + 1}_{turn % 5 + 1}" for turn in range(turns)], name="turn")
     rewriters, human = (
-        {name: pd.DataFrame({"ndcg_cut_3": np.clip(generator.normal(0.5, 0.3, turns), 0, 1)}, index=index) for name in some}
+        {
+            name: pd.DataFrame(
+                {"ndcg_cut_3": np.clip(generator.normal(0.5, 0.3, turns), 0, 1)}, index=index
+            )
+            for name in some
+        }
         for some in (names, ("human",))
     )
     scores = formulations_of(None, rewriters, human["human"])
@@ -62,12 +67,16 @@ MEAN = ". Averaged over all thresholds, the ranker fails on 44% of turns and the
          " adjusted p = 0.070, max-T over 11 comparisons)"),
     ],
 )  # fmt: skip
-def test_the_sentence_follows_from_the_table(p: list[float], difference: list[float], said: str) -> None:
+def test_the_sentence_follows_from_the_table(
+    p: list[float], difference: list[float], said: str
+) -> None:
     assert finding(blamed(made(), "qr", p, difference)) == (said + MEAN,)
 
 
 def test_of_several_rewriters_the_best_is_named() -> None:
-    result = blamed(blamed(made(("t5", "bert")), "t5", [0.9] * 11, [0.1] * 11), "bert", [0.01] * 11, [0.1] * 11)
+    result = blamed(
+        blamed(made(("t5", "bert")), "t5", [0.9] * 11, [0.1] * 11), "bert", [0.01] * 11, [0.1] * 11
+    )
     causes = result.causes.copy()
     causes.loc[(causes["rewriter"] == "bert") & (causes["cause"] == "correct"), "area"] = 0.46
     (said,) = finding(result.changed(causes=causes))
@@ -79,9 +88,16 @@ def test_of_several_rewriters_the_best_is_named() -> None:
 
 def test_the_best_rewriter_has_most_correct_turns_not_most_errors() -> None:
     result = made(("t5", "bert"))
-    areas = {"t5": {"qa": 0.1, "qr": 0.8, "correct": 0.1}, "bert": {"qa": 0.1, "qr": 0.3, "correct": 0.6}}
+    areas = {
+        "t5": {"qa": 0.1, "qr": 0.8, "correct": 0.1},
+        "bert": {"qa": 0.1, "qr": 0.3, "correct": 0.6},
+    }
     pairs = zip(result.causes["rewriter"], result.causes["cause"], strict=True)
-    (said,) = finding(result.changed(causes=result.causes.assign(area=[areas[name][cause] for name, cause in pairs])))
+    (said,) = finding(
+        result.changed(
+            causes=result.causes.assign(area=[areas[name][cause] for name, cause in pairs])
+        )
+    )
     assert said.endswith(" the ranker fails on 10% of turns and the rewriter bert on 30%.")
 
 
@@ -98,7 +114,10 @@ def test_blame_counts_errors_and_adjusts_over_the_whole_grid() -> None:
     generator = np.random.default_rng(5)
     scores = [np.clip(generator.normal(0.5, 0.3, 40), 0, 1) for _ in range(3)]
     for row in result.blame.itertuples():
-        right = [(score > 1e-9) if row.threshold == 0 else (score >= row.threshold - 1e-9) for score in scores]
+        right = [
+            (score > 1e-9) if row.threshold == 0 else (score >= row.threshold - 1e-9)
+            for score in scores
+        ]
         qr, human = right[("t5", "bert").index(row.rewriter)], right[2]
         assert (row.qa, row.qr) == ((~human).sum(), (human & ~qr).sum())
         assert row.difference == pytest.approx((row.qa - row.qr) / 40)
@@ -109,5 +128,7 @@ def test_blame_counts_errors_and_adjusts_over_the_whole_grid() -> None:
     observed = np.abs(table.sum(axis=1)) / norms
     largest = int(observed.argmax())
     expected = (statistics.max(axis=1) >= observed[largest] - 1e-9).mean()
-    assert result.blame["p_corrected"][largest] == pytest.approx(max(expected, result.blame["p"][largest]))
+    assert result.blame["p_corrected"][largest] == pytest.approx(
+        max(expected, result.blame["p"][largest])
+    )
     assert (result.blame["p_corrected"] >= result.blame["p"]).all()

@@ -26,7 +26,10 @@ def ecast(shared_data: Path) -> ParaphraseSets:
 def test_published_statistics(ecast: ParaphraseSets) -> None:
     row = ecast.statistics.iloc[0]
     assert (row["paraphrases"], row["topics"], row["turns"]) == (9214, 131, 1203)
-    assert round(row["per_turn"], 2) == 7.66 and (row["per_turn_min"], row["per_turn_max"]) == (5, 22)
+    assert round(row["per_turn"], 2) == 7.66 and (row["per_turn_min"], row["per_turn_max"]) == (
+        5,
+        22,
+    )
 
 
 def test_near_duplicates_of_ecast(ecast: ParaphraseSets, shared_data: Path) -> None:
@@ -42,7 +45,11 @@ def test_near_duplicates_of_ecast(ecast: ParaphraseSets, shared_data: Path) -> N
 def test_three_sets_of_ecast_share_nothing(ecast: ParaphraseSets) -> None:
     assert not len(ecast.overlaps)
     for kind in ("manual", "raw"):
-        assert not ecast.sets.assign(text=ecast.sets[kind].str.lower()).duplicated(["turn", "text"]).any()
+        assert (
+            not ecast.sets.assign(text=ecast.sets[kind].str.lower())
+            .duplicated(["turn", "text"])
+            .any()
+        )
     assert ecast.sets.groupby("set").size().to_dict() == {1: 1203, 2: 1203, 3: 1203}
 
 
@@ -56,7 +63,9 @@ def test_what_could_not_be_kept_disjoint(shared_data: Path) -> None:
 
 def test_histories_are_the_chosen_paraphrases(demo: Path) -> None:
     sets = draw_testsets(read_paraphrases(demo / "paraphrases.csv"), 5, seed=3).sets
-    for (_, topic), part in sets.assign(topic=sets["turn"].str.split("_").str[0]).groupby(["set", "topic"]):
+    for (_, topic), part in sets.assign(topic=sets["turn"].str.split("_").str[0]).groupby(
+        ["set", "topic"]
+    ):
         raws = list(part["raw"])
         assert list(part["turn"]) == [f"{topic}_{depth}" for depth in range(1, 8)]
         assert list(part["history"]) == [raws[:depth] for depth in range(7)]
@@ -82,22 +91,34 @@ ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max
 
 @settings(max_examples=200)
 @given(ROWS, st.integers(1, 6), st.integers(0, 3))
-def test_disjoint_wherever_rows_allow_it(pairs: list[tuple[int, int]], sets: int, seed: int) -> None:
-    rows = [Paraphrase("1_1", f"M {manual}", f"r {raw}", line) for line, (manual, raw) in enumerate(pairs, 2)]
+def test_disjoint_wherever_rows_allow_it(
+    pairs: list[tuple[int, int]], sets: int, seed: int
+) -> None:
+    rows = [
+        Paraphrase("1_1", f"M {manual}", f"r {raw}", line)
+        for line, (manual, raw) in enumerate(pairs, 2)
+    ]
     drawn = draw(rows, sets, seed)
     assert len(drawn) == sets and all(row in rows for row in drawn)
 
     def disjoint(chosen: tuple[Paraphrase, ...]) -> bool:
-        return len({row.manual for row in chosen}) == len({row.raw for row in chosen}) == len(chosen)
+        return (
+            len({row.manual for row in chosen}) == len({row.raw for row in chosen}) == len(chosen)
+        )
 
-    possible = max(size for size in range(1, sets + 1) if any(map(disjoint, combinations(rows, size))))
+    possible = max(
+        size for size in range(1, sets + 1) if any(map(disjoint, combinations(rows, size)))
+    )
     assert disjoint(tuple(drawn[:possible]))
 
 
 def test_gaps_in_a_conversation_are_told() -> None:
     rows = {turn: (Paraphrase(turn, "a", "b", 2),) for turn in ("1_1", "1_3", "2_1")}
     result = draw_testsets(rows, 1, seed=0)
-    assert result.evaluated.notes == ("seed 0", "turns without paraphrases are missing from the histories of 1 topic: 1")
+    assert result.evaluated.notes == (
+        "seed 0",
+        "turns without paraphrases are missing from the histories of 1 topic: 1",
+    )
     assert result.evaluated.policy_line == "3 turns · nothing is scored"
 
 
@@ -105,7 +126,10 @@ def test_cleaning_ecast(shared_data: Path) -> None:
     """Against a comparison of all pairs: what stays has no twin, what goes has one that stays, and no turn is left without."""
     found = read_paraphrases(shared_data / "ECAsT.csv.gz")
     kept, dropped = clean_turns(found)
-    assert (sum(map(len, kept.values())), len(dropped)) == (8628, 586) and kept.keys() == found.keys()
+    assert (sum(map(len, kept.values())), len(dropped)) == (
+        8628,
+        586,
+    ) and kept.keys() == found.keys()
     cleaned = draw_testsets(kept, 3, 0, dropped=dropped)
     assert cleaned.similar["paraphrases"].tolist() == [0, 0]
     assert cleaned.dropped["kind"].isin(["manual", "raw"]).all() and len(cleaned.dropped) == 586
@@ -123,4 +147,7 @@ def test_variations_of_different_categories_are_no_twins() -> None:
             Paraphrase("1_1", "WHAT IS A GOAT?", "Well?", 5)]  # fmt: skip
     kept, dropped = clean(rows)
     assert [row.line for row in kept] == [2, 3]
-    assert [(one.dropped.line, one.kept.line, one.relation) for one in dropped] == [(4, 2, "one word"), (5, 2, "exact")]
+    assert [(one.dropped.line, one.kept.line, one.relation) for one in dropped] == [
+        (4, 2, "one word"),
+        (5, 2, "exact"),
+    ]

@@ -17,7 +17,15 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
 
 
 def test_ecast_in_json(capsys: pytest.CaptureFixture[str], shared_data: Path) -> None:
-    code, out, _ = call(capsys, "--paraphrases", shared_data / "ECAsT.csv.gz", "--format", "json", "--table", "statistics")
+    code, out, _ = call(
+        capsys,
+        "--paraphrases",
+        shared_data / "ECAsT.csv.gz",
+        "--format",
+        "json",
+        "--table",
+        "statistics",
+    )
     found = json.loads(out)
     assert code == 0 and found["inputs"][0]["rows"] == 9214
     row = found["tables"]["statistics"][0]
@@ -27,7 +35,9 @@ def test_ecast_in_json(capsys: pytest.CaptureFixture[str], shared_data: Path) ->
     }  # fmt: skip
 
 
-def test_a_project_needs_no_argument(capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_needs_no_argument(
+    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(demo)
     before = sorted(demo.iterdir())
     code, out, err = call(capsys)
@@ -40,7 +50,10 @@ def test_a_project_needs_no_argument(capsys: pytest.CaptureFixture[str], demo: P
 def test_writes_and_refuses(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
     arguments = ("--config", demo / "robustcs.toml", "--sets", 2, "--folder", tmp_path / "sets")
     code, _, err = call(capsys, *arguments)
-    assert (code, err) == (0, f"wrote 8 files to {tmp_path / 'sets'}: manual_1.tsv … history_2.jsonl\n")
+    assert (code, err) == (
+        0,
+        f"wrote 8 files to {tmp_path / 'sets'}: manual_1.tsv … history_2.jsonl\n",
+    )
     assert call(capsys, *arguments)[0] == 0
     code, _, err = call(capsys, *arguments, "--seed", 9)
     assert code == 2
@@ -49,13 +62,18 @@ def test_writes_and_refuses(capsys: pytest.CaptureFixture[str], demo: Path, tmp_
     assert call(capsys, *arguments, "--seed", 9, "--overwrite")[0] == 0
 
 
-def test_messages(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     code, _, err = call(capsys)
     assert (code, err) == (2, "robustcs: no paraphrases are given; add --paraphrases FILE\n")
     Path("bad.csv").write_text("TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a\n")
     code, _, err = call(capsys, "--paraphrases", "bad.csv")
-    assert (code, err) == (3, "bad.csv:2: 2 columns, but the header has 3; complete the row or delete it\n")
+    assert (code, err) == (
+        3,
+        "bad.csv:2: 2 columns, but the header has 3; complete the row or delete it\n",
+    )
 
 
 def test_cleaning(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
@@ -67,6 +85,19 @@ def test_cleaning(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path
     assert err.startswith("wrote 13 files to")
     assert max(map(len, call(capsys, *arguments)[1].splitlines())) <= 80
     left = read_paraphrases(tmp_path / "sets" / "paraphrases.csv")
-    assert sum(map(len, left.values())) == found["tables"]["statistics"][0]["paraphrases"] == 350 - len(gone)
-    again = json.loads(call(capsys, "--paraphrases", tmp_path / "sets" / "paraphrases.csv", "--clean", "--format", "json")[1])
+    assert (
+        sum(map(len, left.values()))
+        == found["tables"]["statistics"][0]["paraphrases"]
+        == 350 - len(gone)
+    )
+    again = json.loads(
+        call(
+            capsys,
+            "--paraphrases",
+            tmp_path / "sets" / "paraphrases.csv",
+            "--clean",
+            "--format",
+            "json",
+        )[1]
+    )
     assert again["tables"]["dropped"] == [] and again["tables"]["similar"][0]["paraphrases"] == 0

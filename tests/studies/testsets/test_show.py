@@ -10,13 +10,23 @@ from robustcs.studies.testsets.analysis import draw_testsets
 from robustcs.studies.testsets.show import show
 
 ROWS = {
-    "1_1": (Paraphrase("1_1", "What is a goat?", "What is it?", 2), Paraphrase("1_1", "What is the goat?", "What is it?", 3)),
-    "1_2": (Paraphrase("1_2", "Do goats climb?", "Do they climb?", 4), Paraphrase("1_2", "Can a goat leap", "Leaping?", 5)),
+    "1_1": (
+        Paraphrase("1_1", "What is a goat?", "What is it?", 2),
+        Paraphrase("1_1", "What is the goat?", "What is it?", 3),
+    ),
+    "1_2": (
+        Paraphrase("1_2", "Do goats climb?", "Do they climb?", 4),
+        Paraphrase("1_2", "Can a goat leap", "Leaping?", 5),
+    ),
 }
 
 
 def test_overlaps_are_shown() -> None:
-    blocks = {block.slug: block for block in show(draw_testsets(ROWS, 2, 0)) if not isinstance(block, Paragraph)}
+    blocks = {
+        block.slug: block
+        for block in show(draw_testsets(ROWS, 2, 0))
+        if not isinstance(block, Paragraph)
+    }
     overlaps, cards = blocks["overlaps"], blocks["sets"]
     assert isinstance(overlaps, Table) and isinstance(cards, Cards)
     assert overlaps.rows == (("1_1", "raw", "1", "2"),)

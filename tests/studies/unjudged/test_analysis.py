@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns, passage_numbers
+from robustcs.evaluation.holes import (
+    JudgedRun,
+    grades_by_pair,
+    judged_run,
+    only_turns,
+    passage_numbers,
+)
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import Qrels, read_qrels
@@ -27,14 +33,18 @@ SECOND = "1_1 Q0 x 1 9 t\n1_1 Q0 b 2 8 t\n1_2 Q0 a 1 9 t\n2_1 Q0 a 1 9 t\n2_1 Q0
 NEW = "1_1 0 x 3\n1_2 0 x 0\n1_1 0 a 4\n"
 
 
-def make(folder: Path, names: tuple[str, ...] = ("P_1", "ndcg_cut_3"), depth: int = 2, later: bool = True) -> Unjudged:
+def make(
+    folder: Path, names: tuple[str, ...] = ("P_1", "ndcg_cut_3"), depth: int = 2, later: bool = True
+) -> Unjudged:
     runs, qrels = judged(folder, depth)
     policy = EvaluationPolicy()
     (folder / "new").write_text(NEW)
     new = grades_by_pair(read_qrels(folder / "new")) if later else None
     settings = Settings(depth, "cutoff", 2, {"both": ("first", "second")})
     measures = [parse_measure(name) for name in names]
-    return unjudged(Gaps(runs, qrels, measures, policy, settings, new), Evaluated(policy, "runs", 3, 1))
+    return unjudged(
+        Gaps(runs, qrels, measures, policy, settings, new), Evaluated(policy, "runs", 3, 1)
+    )
 
 
 def judged(
@@ -45,7 +55,9 @@ def judged(
     runs = []
     for name, text in (("first", first), ("second", second)):
         (folder / name).write_text(text)
-        runs.append(judged_run(rank_run(read_run(folder / name), EvaluationPolicy()), qrels, depth, ranks))
+        runs.append(
+            judged_run(rank_run(read_run(folder / name), EvaluationPolicy()), qrels, depth, ranks)
+        )
     return runs, qrels
 
 
@@ -94,7 +106,9 @@ def test_rates_by_rank(tmp_path: Path) -> None:
 
 def test_a_passage_found_twice_counts_once_for_its_turn(tmp_path: Path) -> None:
     result = make(tmp_path)
-    assert rows(result.unique, "group", "runs", "unjudged", "unique", "share") == [("both", 2, 3, 2, 2 / 3)]
+    assert rows(result.unique, "group", "runs", "unjudged", "unique", "share") == [
+        ("both", 2, 3, 2, 2 / 3)
+    ]
 
 
 def test_later_grades_are_those_of_unjudged_passages(tmp_path: Path) -> None:
@@ -133,21 +147,30 @@ def test_a_shared_passage_has_one_grade_in_both_runs(tmp_path: Path) -> None:
     ]  # fmt: skip
     pairs = result.pairs.set_index("metric")
     # 1_1: the first has a, the second nothing but x; 1_2: x against a; 2_1: the first is missing
-    assert pairs.loc["success_2", ["low", "difference", "high"]].tolist() == pytest.approx([-2 / 3, -1 / 3, 0])
+    assert pairs.loc["success_2", ["low", "difference", "high"]].tolist() == pytest.approx(
+        [-2 / 3, -1 / 3, 0]
+    )
     assert not pairs.loc["success_2", "separable"]
 
 
 def test_what_both_runs_have_at_the_same_rank_does_not_keep_them_together(tmp_path: Path) -> None:
     """x adds the same to both, so a against b decides; on their own the second could have it alone."""
-    runs, qrels = judged(tmp_path, 2, "1_1 Q0 a 1 9 t\n1_1 Q0 x 2 8 t\n", "1_1 Q0 b 1 9 t\n1_1 Q0 x 2 8 t\n")
+    runs, qrels = judged(
+        tmp_path, 2, "1_1 Q0 a 1 9 t\n1_1 Q0 x 2 8 t\n", "1_1 Q0 b 1 9 t\n1_1 Q0 x 2 8 t\n"
+    )
     measures = [parse_measure(name) for name in ("P_2", "ndcg_cut_2")]
     evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 0)
-    found = unjudged(Gaps(runs, qrels, measures, evaluated.policy, Settings(2, "cutoff", 2, {})), evaluated)
+    found = unjudged(
+        Gaps(runs, qrels, measures, evaluated.policy, Settings(2, "cutoff", 2, {})), evaluated
+    )
     low, high = (found.bounds.set_index(["metric", "system"])[end] for end in ("low", "high"))
     assert low["P_2", "first"] == high["P_2", "second"]
     assert rows(found.pairs, "metric", "separable") == [("P_2", True), ("ndcg_cut_2", True)]
     precision = found.pairs.iloc[0]
-    assert (precision["low"], precision["high"]) == (precision["difference"], precision["difference"])
+    assert (precision["low"], precision["high"]) == (
+        precision["difference"],
+        precision["difference"],
+    )
 
 
 def test_passages_are_numbered_by_turn(tmp_path: Path) -> None:
@@ -160,12 +183,19 @@ def test_passages_are_numbered_by_turn(tmp_path: Path) -> None:
     assert [len(numbers) for numbers in passage_numbers(judged(tmp_path, 1, ranks=1)[0])] == [1, 1]
     # a run without any unjudged passage does not shift the others
     kept = only_turns(runs[1], np.array([False, True, False]))
-    assert [len(numbers) for numbers in passage_numbers([kept, only_turns(runs[0], np.array([True, False, False]))])] == [0, 2]
+    assert [
+        len(numbers)
+        for numbers in passage_numbers([kept, only_turns(runs[0], np.array([True, False, False]))])
+    ] == [0, 2]
     assert [len(numbers) for numbers in passage_numbers([kept, kept])] == [0, 0]
 
 
 def test_qrels_by_grade(tmp_path: Path) -> None:
-    assert rows(make(tmp_path).qrels, "grade", "count", "share") == [(0, 2, 0.4), (1, 2, 0.4), (2, 1, 0.2)]
+    assert rows(make(tmp_path).qrels, "grade", "count", "share") == [
+        (0, 2, 0.4),
+        (1, 2, 0.4),
+        (2, 1, 0.2),
+    ]
 
 
 def test_tables_hold_no_settings(tmp_path: Path) -> None:
@@ -188,8 +218,13 @@ def test_new_judgments_below_the_cut_off_are_counted(tmp_path: Path) -> None:
     settings = Settings(3, "cutoff", 2, {"both": ("first", "second")})
     later = grades_by_pair(read_qrels(tmp_path / "new"))
     evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 1)
-    result = unjudged(Gaps(runs, qrels, [parse_measure("P_1")], evaluated.policy, settings, later), evaluated)
-    assert rows(result.rates, "system", "unjudged", "judged_later") == [("first", 3, 1), ("second", 2, 0)]
+    result = unjudged(
+        Gaps(runs, qrels, [parse_measure("P_1")], evaluated.policy, settings, later), evaluated
+    )
+    assert rows(result.rates, "system", "unjudged", "judged_later") == [
+        ("first", 3, 1),
+        ("second", 2, 0),
+    ]
     assert rows(result.grades, "system", "grade", "count") == [
         ("first", 0, 0), ("first", 1, 0), ("first", 2, 1), ("second", 0, 0), ("second", 1, 0), ("second", 2, 0),
     ]  # fmt: skip
@@ -201,7 +236,17 @@ def test_measures_without_bounds_have_no_pairs(tmp_path: Path) -> None:
     evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 1)
     measures = [parse_measure("infAP"), parse_measure("Rprec")]
     result = unjudged(Gaps(runs, qrels, measures, evaluated.policy, settings), evaluated)
-    assert list(result.pairs) == ["metric", "first", "second", "difference", "low", "high", "separable", "exact", *EXPECTED]
+    assert list(result.pairs) == [
+        "metric",
+        "first",
+        "second",
+        "difference",
+        "low",
+        "high",
+        "separable",
+        "exact",
+        *EXPECTED,
+    ]
     assert not len(result.pairs)
     assert rows(result.bounds, "metric", "system", "exact") == [
         ("infAP", "first", False), ("Rprec", "first", False), ("infAP", "second", False), ("Rprec", "second", False),

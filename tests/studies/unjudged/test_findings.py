@@ -28,7 +28,9 @@ DROPS = {
 
 def frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
     spec = next(spec for spec in Unjudged.declared if spec.name == name)
-    filled = spec.frame([{field.name: row.get(field.name) for field in spec.fields} for row in rows])
+    filled = spec.frame(
+        [{field.name: row.get(field.name) for field in spec.fields} for row in rows]
+    )
     return filled.infer_objects()
 
 
@@ -52,7 +54,12 @@ def made(**options: Any) -> Unjudged:
          "unjudged": 1, "turns": 1, "scope": "pool", "max_grade": 4, "exact": True}
         for metric in metrics for run, score in SCORES.items()
     ]  # fmt: skip
-    p = {"t5": (0.1, 0.25, 0.01), "bart": (0.2, 0.46, 0.02), "m1": (0.01, 0.2, 0.06), "m2": (-0.05, 0.2, 0.4)}
+    p = {
+        "t5": (0.1, 0.25, 0.01),
+        "bart": (0.2, 0.46, 0.02),
+        "m1": (0.01, 0.2, 0.06),
+        "m2": (-0.05, 0.2, 0.4),
+    }
     pairs = [
         {"metric": metric, "first": "human", "second": run, "difference": SCORES["human"] - SCORES[run],
          "low": -0.01 if run == "m1" else 0.02, "high": 0.5, "separable": run != "m1", "exact": True,
@@ -78,16 +85,24 @@ def made(**options: Any) -> Unjudged:
     ]  # fmt: skip
     found = {"rates": rates, "bounds": bounds, "pairs": pairs, "drops": drops, "tipping": tips}
     frames = {spec.name: frame(spec.name, found.get(spec.name, [])) for spec in Unjudged.declared}
-    return measured(Unjudged(Evaluated(EvaluationPolicy(), "runs", 100, 0), settings, content=frames))
+    return measured(
+        Unjudged(Evaluated(EvaluationPolicy(), "runs", 100, 0), settings, content=frames)
+    )
 
 
 def measured(result: Unjudged) -> Unjudged:
     compared = {"t5": Group("human", ("t5",)), "bart": Group("human", ("bart",)), **GROUPS}
-    return result.changed(measured=measured_drops(result.bounds, result.rates, result.pairs, compared))
+    return result.changed(
+        measured=measured_drops(result.bounds, result.rates, result.pairs, compared)
+    )
 
 
 def drop_of(name: str, result: Unjudged) -> str:
-    return next(text for text in unjudged_findings(result, GROUPS) if text.startswith(f"From Human to {name}, "))
+    return next(
+        text
+        for text in unjudged_findings(result, GROUPS)
+        if text.startswith(f"From Human to {name}, ")
+    )
 
 
 def test_a_drop_is_measured_expected_and_tipped() -> None:
@@ -100,7 +115,10 @@ def test_a_drop_is_measured_expected_and_tipped() -> None:
         " unjudged passages are less than 0.42 times as high as predicted (for those that only one of the two retrieved: unless"
         " less than 0.31 times or more than 7 times)."
     )
-    assert "Whatever grades the unjudged passages of all runs have, the drop lies between 0.020 and 0.500: a loss" in said
+    assert (
+        "Whatever grades the unjudged passages of all runs have, the drop lies between 0.020 and 0.500: a loss"
+        in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,24 +130,35 @@ def test_a_drop_is_measured_expected_and_tipped() -> None:
 )  # fmt: skip
 def test_bounds_prove_a_drop_if_both_have_its_sign(low: float, high: float, words: str) -> None:
     whole = made()
-    assert words in drop_of("t5", measured(whole.changed(pairs=whole.pairs.assign(low=low, high=high))))
+    assert words in drop_of(
+        "t5", measured(whole.changed(pairs=whole.pairs.assign(low=low, high=high)))
+    )
 
 
 def test_a_share_outside_0_to_1_is_never_printed() -> None:
     whole = made()
     said = drop_of("bart", whole)
     assert "does not show that unjudged passages account for any of the measured drop" in said
-    wide = whole.changed(drops=whole.drops.assign(holes_high=whole.drops["holes_low"] + whole.drops["drop"] + 0.01))
+    wide = whole.changed(
+        drops=whole.drops.assign(holes_high=whole.drops["holes_low"] + whole.drops["drop"] + 0.01)
+    )
     tiny = drop_of("bart", wide)
-    assert "too small to estimate the share due to unjudged passages" in tiny and "account for" not in tiny
-    assert "significant if the odds of relevance of unjudged passages are multiplied by any factor from 1/50 to 50" in said
+    assert (
+        "too small to estimate the share due to unjudged passages" in tiny
+        and "account for" not in tiny
+    )
+    assert (
+        "significant if the odds of relevance of unjudged passages are multiplied by any factor from 1/50 to 50"
+        in said
+    )
 
 
 def test_what_is_not_significant_is_tipped_by_its_sign() -> None:
     said = drop_of("the sets of manual", made())
     assert "Of the top 3 passages, 35% of the sets of manual and 0% of Human are unjudged." in said
     assert (
-        "The sign of the expected difference holds unless the odds of relevance of unjudged passages are more than 2.5" in said
+        "The sign of the expected difference holds unless the odds of relevance of unjudged passages are more than 2.5"
+        in said
     )
     assert "stays significant" not in said
 
@@ -147,19 +176,34 @@ def test_pairs_that_differ_are_counted_by_the_adjusted_p() -> None:
 
 def test_verdicts_start_with_who_loses_what() -> None:
     best, worst = verdicts(made(), ROLES, GROUPS)
-    assert best.text == "t5 loses an estimated 0.170 NDCG@3 to Human if a model grades the unjudged passages"
-    assert best.basis == "adjusted p = 0.010; measured drop 0.200, if they count as not relevant; mean over 100 turns"
+    assert (
+        best.text
+        == "t5 loses an estimated 0.170 NDCG@3 to Human if a model grades the unjudged passages"
+    )
+    assert (
+        best.basis
+        == "adjusted p = 0.010; measured drop 0.200, if they count as not relevant; mean over 100 turns"
+    )
     assert (best.number, best.interval, best.weight) == ("0.170", "0.100 to 0.250", 0.17)
-    assert worst.text.endswith("do not show whether manual or Human has the higher mean NDCG@3 (they differ by 0.060)")
+    assert worst.text.endswith(
+        "do not show whether manual or Human has the higher mean NDCG@3 (they differ by 0.060)"
+    )
     assert worst.interval == "−0.020 to 0.140"
     assert all(len(verdict.text.split()) <= 25 for verdict in (best, worst))
 
 
 def test_what_is_expected_to_gain_turns_sign_and_interval() -> None:
     drops = made().drops
-    drops.loc[drops["group"] == "t5", ["expected", "expected_low", "expected_high"]] = (-0.05, -0.11, 0.01)
+    drops.loc[drops["group"] == "t5", ["expected", "expected_low", "expected_high"]] = (
+        -0.05,
+        -0.11,
+        0.01,
+    )
     verdict = verdicts(made().changed(drops=drops), ROLES, GROUPS)[0]
-    assert verdict.text.startswith("t5 gains an estimated 0.050 NDCG@3 over Human") and verdict.interval == "−0.010 to 0.110"
+    assert (
+        verdict.text.startswith("t5 gains an estimated 0.050 NDCG@3 over Human")
+        and verdict.interval == "−0.010 to 0.110"
+    )
 
 
 @pytest.mark.parametrize("selection", ["filtered", "clicks"])
@@ -192,7 +236,12 @@ def test_no_sentence_has_a_judged_share_where_only_relevant_passages_are_listed(
 
 def test_model_is_meant_where_the_model_is_used() -> None:
     result = made()
-    said = " ".join([*unjudged_findings(result, GROUPS), *(verdict.text for verdict in verdicts(result, ROLES, GROUPS))])
+    said = " ".join(
+        [
+            *unjudged_findings(result, GROUPS),
+            *(verdict.text for verdict in verdicts(result, ROLES, GROUPS)),
+        ]
+    )
     assert "are judged" not in said and "nobody" not in said and "been judged" not in said
 
 
@@ -208,10 +257,14 @@ def test_without_pairs_nothing_is_said_of_bounds() -> None:
 
 def test_a_measured_drop_is_that_of_its_own_baseline_and_sets() -> None:
     whole = made()
-    compared = {"t5": Group("human", ("t5",)), "manual": GROUPS["manual"], "gone": Group("human", ("nobody",))}
-    rows = Unjudged.measured.frame(measured_drops(whole.bounds, whole.rates, whole.pairs, compared)).set_index(
-        ["metric", "group"]
-    )
+    compared = {
+        "t5": Group("human", ("t5",)),
+        "manual": GROUPS["manual"],
+        "gone": Group("human", ("nobody",)),
+    }
+    rows = Unjudged.measured.frame(
+        measured_drops(whole.bounds, whole.rates, whole.pairs, compared)
+    ).set_index(["metric", "group"])
     assert list(rows.loc["P_1"].index) == ["t5", "manual"]
     manual = rows.loc["P_1", "manual"]
     assert (manual.sets, manual.baseline_score) == (2, 0.8)

@@ -10,11 +10,15 @@ from tests.conftest import Command
 
 
 def test_slices_add_up_to_the_rates(in_demo: Command) -> None:
-    tables = json.loads(in_demo("unjudged --slices depth --slices pronoun --format json").out)["tables"]
+    tables = json.loads(in_demo("unjudged --slices depth --slices pronoun --format json").out)[
+        "tables"
+    ]
     rates = {row["system"]: row for row in tables["rates"]}
     for run, whole in rates.items():
         for slicing in ("depth", "pronoun"):
-            own = [row for row in tables["slices"] if (row["system"], row["slicing"]) == (run, slicing)]
+            own = [
+                row for row in tables["slices"] if (row["system"], row["slicing"]) == (run, slicing)
+            ]
             for column in ("retrieved", "unjudged"):
                 assert sum(row[column] for row in own) == whole[column]
     for row in tables["slices"]:
