@@ -193,7 +193,7 @@ def test_widths_of_letters_are_those_of_the_font(bold: bool) -> None:
     # matplotlib 3.8 has the flag under another name
     flags = getattr(ft2font, "LoadFlags", None)
     unscaled = flags.NO_SCALE if flags else ft2font.LOAD_NO_SCALE
-    font = ft2font.FT2Font(font_folder() / f"DejaVuSans{'-Bold' if bold else ''}.ttf")
+    font = ft2font.FT2Font(str(font_folder() / f"DejaVuSans{'-Bold' if bold else ''}.ttf"))
     assert set(advances(bold)) == set(font.get_charmap())
     for character in "Aé→中✓ i−":
         if ord(character) in advances(bold):
