@@ -28,10 +28,10 @@ import numpy as np  # noqa: E402
 
 from bench.holes import COLLECTIONS, MEASURES, PAGE, POLICY, hidden, truth  # noqa: E402
 from bench.pages import put  # noqa: E402
+from robustcs.evaluation.groups import RunSources  # noqa: E402
 from robustcs.evaluation.hole_expectation import EXPECTED, fill_holes  # noqa: E402
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED  # noqa: E402
 from robustcs.evaluation.run_pool import Grades, RunPool  # noqa: E402
-from robustcs.evaluation.state import RunSources  # noqa: E402
 from robustcs.inputs.ids import Ids  # noqa: E402
 from robustcs.statistics.sign_flip import paired_tests  # noqa: E402
 from robustcs.statistics.units import units_of  # noqa: E402

@@ -32,6 +32,7 @@ import numpy as np  # noqa: E402
 
 from bench.holes import COLLECTIONS, PAGE, POLICY, hidden, truth  # noqa: E402
 from bench.pages import put  # noqa: E402
+from robustcs.evaluation.groups import RunSources  # noqa: E402
 from robustcs.evaluation.hole_expectation import (  # noqa: E402
     contrasts,
     draws_interval,
@@ -40,7 +41,6 @@ from robustcs.evaluation.hole_expectation import (  # noqa: E402
 from robustcs.evaluation.hole_tipping import tipping  # noqa: E402
 from robustcs.evaluation.matrix import UNJUDGED  # noqa: E402
 from robustcs.evaluation.measure import parse_measure  # noqa: E402
-from robustcs.evaluation.state import RunSources  # noqa: E402
 from robustcs.statistics.families import completed_family  # noqa: E402
 from robustcs.statistics.units import units_of  # noqa: E402
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 from dataclasses import fields
 from functools import cache
@@ -217,3 +218,111 @@ def test_shortening_keeps_as_much_as_before() -> None:
     output = "a\nb\nc\nd\ne\n"
     assert UPDATE.shortened(output, "1\n2\n…\n3\n") == "a\nb\n…\ne\n"
     assert UPDATE.shortened(output, "1\n") == output
+
+
+#: Pages for contributors, whose code marks name files, modules, functions and targets of the repository.
+GUIDES = ("CONTRIBUTING.md", "docs/architecture.md", "README.md")
+#: What stands for a name: ``read_KIND`` is any function whose name begins in this way.
+_PLACEHOLDER = re.compile(r"KIND|NAME|FORM(?!\w)")
+_CODE = re.compile(r"^```(?:text|sh|python)\n(.*?)^```|^( {4}.*)$|`([^`\n]+)`", re.M | re.S)
+_PATH = re.compile(
+    r"(?<![\w./-])(?:(?:\.?[\w-]+/)+(?:[\w-]+(?:\.\w+)?)?|[\w-]+\.(?:py|md|cff|cfg|txt)\b)"
+)
+_MODULE = re.compile(r"(?<![\w./])robustcs(?:\.[A-Za-z_]\w*)+")
+_TARGET = re.compile(r"\bmake ([a-z][a-z-]*)")
+_NAME = re.compile(r"(\w*[A-Z_]\w*)(\(.*\))?|(\w+)\(.*\)")
+_FOLDERS = ("robustcs", "tests", "docs", "bench", "fixtures", "requirements", "reports", ".ci")
+#: Folders that commands make, and the file of a user's project.
+_MADE = {"dist/", "site/", "build/"}
+_PROJECT_FILE = "robustcs.toml"
+
+
+def code_of(text: str) -> list[str]:
+    """The code of a page, without the output of its examples: marked words, indented and fenced lines."""
+    without_output = re.sub(r"^```console\n.*?^```$", "", text, flags=re.M | re.S)
+    return ["".join(part or "" for part in groups) for groups in _CODE.findall(without_output)]
+
+
+@cache
+def _files() -> list[str]:
+    """Every file and folder of the repository, as a path from its root; a folder ends with a slash."""
+    found = [path for path in ROOT.iterdir() if path.is_file()]
+    for folder in _FOLDERS:
+        found += [ROOT / folder, *(ROOT / folder).rglob("*")]
+    return ["/" + path.relative_to(ROOT).as_posix() + "/" * path.is_dir() for path in found]
+
+
+@cache
+def _definitions() -> str:
+    """Every function, class, annotated field and constant of the package, one a line."""
+    defined = re.compile(r"^ *(?:def|class) (\w+)|^(?: {4})?(\w+):|^(\w+) *=", re.M)
+    found = []
+    for path in sorted((ROOT / "robustcs").rglob("*.py")):
+        found += ["".join(groups) for groups in defined.findall(path.read_text("utf-8"))]
+    return "\n".join(found)
+
+
+def _is_file(name: str) -> bool:
+    """Is it a path from the root or from the package, or a file name of any folder?"""
+    start = "^(?:/robustcs)?/" if "/" in name else "/"
+    pattern = re.compile(start + _PLACEHOLDER.sub(r"[\\w-]+", re.escape(name)) + "/?$")
+    return any(pattern.search(path) for path in _files())
+
+
+def _is_module(name: str) -> bool:
+    """Is it a module, or an attribute of one?"""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+def _is_defined(name: str) -> bool:
+    pattern = _PLACEHOLDER.sub(r"\\w+", name)
+    return re.search(rf"^{pattern}$", _definitions(), re.M) is not None
+
+
+def _is_target(name: str) -> bool:
+    return re.search(rf"^{name}:", (ROOT / "Makefile").read_text("utf-8"), re.M) is not None
+
+
+def names_without_a_thing(text: str, functions: bool) -> list[str]:
+    """The names in the code of a page that the repository does not have.
+
+    functions
+        Also check names of functions, classes and constants of the package.
+    """
+    missing = []
+    for code in code_of(text):
+        missing += [f"make {name}" for name in _TARGET.findall(code) if not _is_target(name)]
+        modules = [name for name in _MODULE.findall(code) if name != _PROJECT_FILE]
+        missing += [name for name in modules if not _is_module(name)]
+        paths = [name for name in _PATH.findall(code) if name not in _MADE]
+        missing += [name for name in paths if not _is_file(name)]
+        name = _NAME.fullmatch(code)
+        if functions and name and not _is_defined(name[1] or name[3]):
+            missing.append(code)
+    return missing
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_what_the_guides_name_exists(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    # the README is for users, and marks names of measures and keys
+    assert names_without_a_thing(text, functions=page != "README.md") == []
+
+
+def test_a_name_without_a_thing_is_found() -> None:
+    there = """`robustcs/cli/options.py` `tests/test_docs.py` `documents/tables.py` `registry.py` `.ci/run` `docs/NAME.md`
+`robustcs.evaluation.measures` `robustcs.report` `robustcs.toml` `make test-long` `result_table` `read_KIND(path)` `Workspace`
+"""
+    assert names_without_a_thing(there, functions=True) == []
+    gone = ["robustcs/cli/output.py", "tests/test_nothing.py", "documents/nothing.py", "nothing.py",
+            "robustcs/nowhere/", ".ci/nothing", "robustcs.evaluation.nothing", "robustcs.nothing",
+            "make nothing", "make_nothing", "nowhere_read(path)", "Nothing"]  # fmt: skip
+    assert names_without_a_thing("".join(f"`{name}`\n" for name in gone), functions=True) == gone
+    assert names_without_a_thing("    make nothing  # see docs/nothing.md\n", functions=True) == [
+        "make nothing",
+        "docs/nothing.md",
+    ]

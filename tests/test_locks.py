@@ -12,13 +12,15 @@ from packaging.utils import canonicalize_name
 from tests.conftest import ROOT
 
 LOCKS = ("build.txt", "constraints.txt", "dev.txt", "optional.txt", "docs.txt", "bench.txt")
+#: In place of constraints.txt, with the same packages in their lowest allowed versions.
+LOWEST = "lowest.txt"
 _ENTRY = re.compile(
     r"([a-z0-9][a-z0-9-]*)==([^\s;]+)(?: ; [^\\\n]+)?(?: \\\n    --hash=sha256:[0-9a-f]{64})+\n"
 )
 _NOTE = re.compile(r"\s*#.*\n")
 
 
-def _pins(name: str) -> dict[str, str]:
+def pins_of(name: str) -> dict[str, str]:
     """Version by package; fails at a line that is neither an exact version with its hashes nor a comment."""
     text = (ROOT / "requirements" / name).read_text("utf-8")
     pins, at = {}, 0
@@ -33,7 +35,7 @@ def _pins(name: str) -> dict[str, str]:
     return pins
 
 
-PINS = {name: _pins(name) for name in LOCKS}
+PINS = {name: pins_of(name) for name in LOCKS}
 
 
 def test_no_package_stands_in_two_locks() -> None:
@@ -65,6 +67,11 @@ def test_the_locks_hold_what_the_package_asks_for(
             )
 
 
+def test_the_lowest_lock_stands_beside_those_of_building_and_tests() -> None:
+    others = {package for lock in ("build.txt", "dev.txt") for package in PINS[lock]}
+    assert not others & set(pins_of(LOWEST))
+
+
 def test_one_setuptools_for_building_and_for_tensorflow_hub() -> None:
     assert list(PINS["build.txt"]) == ["setuptools"]
     assert 77 <= int(PINS["build.txt"]["setuptools"].partition(".")[0]) < 82
@@ -74,7 +81,7 @@ def test_no_cuda_and_no_address_of_a_registry() -> None:
     packages = {package for pins in PINS.values() for package in pins}
     assert not {name for name in packages if name.startswith(("nvidia", "cuda", "triton"))}
     assert not packages & {"tensorflow", "torch"}
-    for name in (*LOCKS, "optional.in"):
+    for name in (*LOCKS, LOWEST, "optional.in"):
         text = re.sub(
             r"^    --hash=.*$", "", (ROOT / "requirements" / name).read_text("utf-8"), flags=re.M
         )

@@ -1,7 +1,11 @@
-"""The wheel and the source distribution run outside the checkout, and the demo collection comes with them."""
+"""The wheel and the source distribution run outside the checkout, and the demo collection comes with them.
+
+The versions that the package allows are those that were tested.
+"""
 
 from __future__ import annotations
 
+import configparser
 import hashlib
 import json
 import os
@@ -14,8 +18,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from tests.conftest import ROOT
+from tests.test_locks import LOWEST, pins_of
 
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 #: What is not taken from the checkout: what other builds and environments left there.
@@ -175,3 +183,24 @@ def test_an_installation_without_the_collection_says_so(installed: Path, tmp_pat
         "robustcs: the demo collection is not in this installation of robustcs; "
         "install robustcs from its wheel, or name the project file of a copy with --config\n"
     )
+
+
+def lower_bounds() -> dict[str, Version]:
+    """The lowest version of each requirement of ``install_requires`` that setup.cfg allows, by package."""
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", "utf-8")
+    bounds = {}
+    for line in setup["options"]["install_requires"].strip().split("\n"):
+        wanted = Requirement(line)
+        [bound] = [one.version for one in wanted.specifier if one.operator == ">="]
+        bounds[canonicalize_name(wanted.name)] = Version(bound)
+    return bounds
+
+
+def test_make_lowest_tests_the_lower_bounds() -> None:
+    """A bound that is lower than the version in requirements/lowest.txt was never tried."""
+    bounds = lower_bounds()
+    assert len(bounds) > 10
+    pins = pins_of(LOWEST)
+    tested = {package: Version(pins[package]) for package in bounds}
+    assert tested == bounds, "run make lock, then make lowest"

@@ -188,13 +188,16 @@ def test_letters_stay_inside_the_figure() -> None:
 
 @pytest.mark.parametrize("bold", [False, True])
 def test_widths_of_letters_are_those_of_the_font(bold: bool) -> None:
-    from matplotlib.ft2font import FT2Font, LoadFlags
+    from matplotlib import ft2font
 
-    font = FT2Font(font_folder() / f"DejaVuSans{'-Bold' if bold else ''}.ttf")
+    # matplotlib 3.8 has the flag under another name
+    flags = getattr(ft2font, "LoadFlags", None)
+    unscaled = flags.NO_SCALE if flags else ft2font.LOAD_NO_SCALE
+    font = ft2font.FT2Font(str(font_folder() / f"DejaVuSans{'-Bold' if bold else ''}.ttf"))
     assert set(advances(bold)) == set(font.get_charmap())
     for character in "Aé→中✓ i−":
         if ord(character) in advances(bold):
-            width = font.load_char(ord(character), LoadFlags.NO_SCALE).horiAdvance
+            width = font.load_char(ord(character), unscaled).horiAdvance
             assert text_width(character, 72.0, bold) == pytest.approx(width / 2048)
 
 
