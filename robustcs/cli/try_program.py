@@ -24,7 +24,7 @@ def try_program(
     command: Annotated[str, Opt("COMMAND", argument=True)],
     *,
     protocol: Annotated[Literal["judge", "paraphrase"], Opt(flag="--for")] = "judge",
-    timeout: Annotated[int, Opt("SECONDS", 1, 604_800)] = 600,
+    timeout: Annotated[int, Opt("SECONDS", 1, 604_800, rare=True)] = 600,
 ) -> int:
     """Send three requests to your program and report problems with its answers.
 

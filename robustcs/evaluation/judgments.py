@@ -251,7 +251,7 @@ def on_scale(labels: Labels, scale: tuple[int, int], rule: OffScale, path: StrPa
     outside = (qrels.grades < lowest) | (qrels.grades > highest)
     counts = dict(sorted(Counter(qrels.grades[outside].tolist()).items()))
     if counts and rule == "refuse":
-        advice = "use --set off-scale=drop or clip, or correct the file"
+        advice = "use --off-scale drop or clip, or correct the file"
         found = [
             Problem(
                 path, labels.line(path, place),

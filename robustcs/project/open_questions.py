@@ -353,13 +353,13 @@ def changed_texts(
             changed = changed_since(run, text_checksums(texts[name], name in raw, raw.get(name)))
         for file in replaced:
             where = f"{sidecar_path(file)} describes other content of {file.name}"
-            kind = "other content than in the record of the run; update it with robustcs retrieve --set record=true"
+            kind = "other content than in the record of the run; update it with robustcs retrieve --record"
             notes.append(
                 Note.of(
                     file.name,
                     "",
                     kind,
-                    f"{where}; update it with robustcs retrieve --set record=true",
+                    f"{where}; update it with robustcs retrieve --record",
                 )
             )
         if changed:

@@ -294,7 +294,7 @@ def formulations_by_answers(project: Project) -> Project:
 def highest_grade(qrels: Qrels) -> int:
     """Return the highest grade of the qrels. Raises :class:`UsageError` if it is not in 1 to 9: one key assigns one grade."""
     highest = int(qrels.grades.max())
-    advice = "set the highest grade of the scale with --set max-grade=N"
+    advice = "set the highest grade of the scale with --max-grade N"
     needs(
         1 <= highest <= 9,
         "no-scale",

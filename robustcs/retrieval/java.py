@@ -198,7 +198,7 @@ def java_error(said: str, heap: str) -> UsageError:
         return UsageError(
             "bad-heap",
             found,
-            "choose another size, below the memory of the machine, such as --set heap=2g",
+            "choose another size, below the memory of the machine, such as --heap 2g",
         )
     return UsageError(
         "no-java-start",

@@ -90,12 +90,12 @@ def pool_runs(
 def ask(
     workspace: Workspace,
     *,
-    conflicts: Literal["keep", "replace", "max", "fail"] = "keep",
+    conflicts: Annotated[Literal["keep", "replace", "max", "fail"], Opt(rare=True)] = "keep",
     what_if: Annotated[int, Opt("N", low=1, high=100000)] | None = None,
     leave_one_out: bool = False,
     pool_depth: Annotated[int, Opt("K", low=1, high=MOST)] = 10,
     within: Annotated[float, Opt("X")] | None = None,
-    off_scale: Literal["refuse", "drop", "clip"] = "refuse",
+    off_scale: Annotated[Literal["refuse", "drop", "clip"], Opt(rare=True)] = "refuse",
 ) -> Augmentation:
     """How do scores and the ranking of systems change when more passages are judged?
 
@@ -131,7 +131,7 @@ def ask(
 
     Examples:
       robustcs augment --new-judgments new.txt --write-qrels merged.txt
-      robustcs augment --set conflicts=max --metric ndcg_cut_3 --output t.tex
+      robustcs augment --conflicts max --metric ndcg_cut_3 --output t.tex
       robustcs augment --what-if 1000
       robustcs augment --leave-one-out --pool-depth 5
       robustcs augment --judge gpt=gpt.txt --within 0.03
@@ -264,7 +264,7 @@ def _conflict_error(conflicts: Sequence[Conflict]) -> InputError:
             conflict.new_file, _line_of(conflict),
             f"turn {conflict.turn} document {conflict.document} has grade {conflict.new} but grade {conflict.old} in"
             f" {conflict.old_file}",
-            "correct one of the files, or use --set conflicts=keep, replace or max", "contradicting-grades",
+            "correct one of the files, or use --conflicts keep, replace or max", "contradicting-grades",
         )
         for conflict in conflicts[:MAX_PROBLEMS]
     ]  # fmt: skip

@@ -53,7 +53,7 @@ def ask(
     fail_if: Annotated[tuple[str, ...], Opt("CONDITION")] = (),
     no_worse_than: Annotated[float, Opt("D")] | None = None,
     evidence: Literal["test", "expected", "bounds"] = "test",
-    allow_missing: Annotated[int, at_least(0)] = 0,
+    allow_missing: Annotated[int, at_least(0, rare=True)] = 0,
     tops: bool = False,  # add the best passages of changed runs, for the page
 ) -> Comparison:
     """Show what changed between two states, and decide whether the change may be merged.
@@ -104,7 +104,7 @@ def ask(
         conditions.append(no_worse(no_worse_than))
     if not conditions:
         _refuse_without_condition(
-            **{"--evidence": evidence != "test", "--set allow-missing": allow_missing}
+            **{"--evidence": evidence != "test", "--allow-missing": allow_missing}
         )
     sides = opened(workspace, old, new)
     for name, side in zip(("old", "new"), sides, strict=True):
@@ -376,7 +376,7 @@ def _run(
     fail_if: tuple[str, ...],
     html: File | None,
     *,
-    cannot_tell: Literal["pass", "fail"] | None,
+    cannot_tell: Annotated[Literal["pass", "fail"], Opt(rare=True)] | None,
     gate_report: File | None,
     **own: Any,
 ) -> None:
@@ -402,9 +402,7 @@ def _run(
     )
 
     if not fail_if and own["no_worse_than"] is None:
-        _refuse_without_condition(
-            **{"--set cannot-tell": cannot_tell, "--gate-report": gate_report}
-        )
+        _refuse_without_condition(**{"--cannot-tell": cannot_tell, "--gate-report": gate_report})
     workspace = call.workspace(call.on(lambda: start(**own)))
     if gate_report is not None:
         check_suffix(gate_report)

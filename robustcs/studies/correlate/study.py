@@ -28,8 +28,8 @@ def ask(
     similarities: Annotated[tuple[str, ...], Opt("NAME", flag="--x")] = (),
     use: Annotated[str, Opt("MODEL")] | None = None,
     sentence_transformer: Annotated[str, Opt("FOLDER")] | None = None,
-    stem: Annotated[bool, Opt(flag="--stemmer/--no-stemmer")] = True,
-    with_original: bool = False,
+    stem: Annotated[bool, Opt(flag="--stemmer/--no-stemmer", rare=True)] = True,
+    with_original: Annotated[bool, Opt(rare=True)] = False,
 ) -> Correlate:
     """Do similar questions get similar answers? Correlate the two similarities over turns and list the exceptions.
 

@@ -29,11 +29,11 @@ def ask(
     command: Annotated[str, Opt("COMMAND", flag="--with")] | None = None,
     context_remover: Annotated[Literal["nouns", "nltk"], Opt(needs="--with")] | None = None,
     sources: Annotated[
-        tuple[Literal["raw", "manual"], ...], Opt(flag="--turns", needs="--with")
+        tuple[Literal["raw", "manual"], ...], Opt(flag="--turns", needs="--with", rare=True)
     ] = (),
-    keep_feedback: Annotated[bool, Opt(needs="--with")] = False,
+    keep_feedback: Annotated[bool, Opt(needs="--with", rare=True)] = False,
     number: Annotated[int, at_least(1, 1000, needs="--with")] = 5,
-    timeout: Annotated[int, at_least(1, 604_800, "SECONDS", needs="--with")] = 600,
+    timeout: Annotated[int, at_least(1, 604_800, "SECONDS", needs="--with", rare=True)] = 600,
 ) -> Variations | Paraphrased:
     """Create other wordings of each turn, by rules or with a program.
 

@@ -57,7 +57,7 @@ def ask(
     *,
     top: Annotated[int, Opt("K", low=1, high=MOST)] | None = None,
     scope: Literal["cutoff", "run", "pool"] = "cutoff",
-    max_grade: Annotated[int, Opt("N", low=0, high=1000)] | None = None,
+    max_grade: Annotated[int, Opt("N", low=0, high=1000, rare=True)] | None = None,
     expected: bool = False,
     pairs: bool | None = None,
     tipping: bool | None = None,
