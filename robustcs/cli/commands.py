@@ -14,7 +14,6 @@ from click.shell_completion import CompletionItem
 
 from robustcs.cli.options import (
     ALWAYS,
-    CALLED,
     RESULT,
     SHARED,
     WHOLE,
@@ -22,6 +21,8 @@ from robustcs.cli.options import (
 )
 from robustcs.cli.terminal import FIGURE_SUFFIXES, check_output, emit, refuse_data, tell, track
 from robustcs.errors import InputError, UsageError
+from robustcs.messages import CommandLine
+from robustcs.project.sources import OTHER_NAMES
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 from robustcs.studies.signature import MOST, help_of, parameters_of
 from robustcs.studies.study import Study
@@ -115,14 +116,11 @@ class PagedCommand(click.Command):
         return left
 
     def invoke(self, context: click.Context) -> Any:
-        """Run the command; the advice of its errors on input files names its own options."""
+        """Run the command; errors name its own options for the files that they are about."""
         try:
             return super().invoke(context)
         except InputError as error:
-            for other, own in CALLED.get(str(self.name), {}).items():
-                error.problems = tuple(
-                    one._replace(advice=one.advice.replace(other, own)) for one in error.problems
-                )
+            error.word(CommandLine(OTHER_NAMES.get(str(self.name), {})))
             raise
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:

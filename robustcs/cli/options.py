@@ -152,10 +152,6 @@ SHARED: Mapping[str, click.Option] = {
     **{name: _setting(name) for name in SETTINGS},
     **{name: _source_option(source) for name, source in BY_NAME.items() if source.option},
 }
-#: Command → options of other commands, as messages on files name them → its own options for such files.
-CALLED: Mapping[str, Mapping[str, str]] = {
-    "answers": {"--qrels": "--gold-passages", "--run, --original, --qr or --human": "--passages"},
-}
 
 
 def load_project(

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from robustcs.documents.document import Figure, Table
 from robustcs.evaluation.judgments import OffScale
 from robustcs.evaluation.measure import grade_notes
+from robustcs.messages import Either, Message
 from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import judged_pool
 from robustcs.project.model import Project, needs, of_rankings
@@ -80,7 +81,12 @@ _READING = (
 
 
 def _inputs(project: Project) -> Project:
-    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    needs(
+        project.qrels,
+        "no-qrels",
+        "no qrels",
+        Message("name them with ", Either("qrels = … or --qrels", "qrels")),
+    )
     return of_rankings(
         project,
         ("qrels", "qrels_source", "judges", "runs", "collection", "policy", "seed"),

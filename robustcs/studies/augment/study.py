@@ -17,6 +17,7 @@ from robustcs.inputs.paths import IRDS_PREFIX
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import text_lines
 from robustcs.lazy import pd
+from robustcs.messages import Message, OptionName
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.project import hole_imputation
 from robustcs.project.conversations import conversations_of
@@ -138,9 +139,17 @@ def ask(
     """
     project = workspace.project
     if within is not None and not project.judges:
-        raise UsageError("within-alone", "--within requires judges", "add --judge NAME=FILE")
+        raise UsageError(
+            "within-alone",
+            Message(OptionName("within"), " requires judges"),
+            Message("add ", OptionName("judge", "NAME=FILE")),
+        )
     if within is not None and not 0 < within < float("inf"):
-        raise UsageError("bad-within", f"--within {within:g}", "use a width above 0, such as 0.03")
+        raise UsageError(
+            "bad-within",
+            Message(OptionName("within"), f" {within:g}"),
+            "use a width above 0, such as 0.03",
+        )
     asked = bool(project.new_judgments or what_if or leave_one_out)
     if not asked:
         new_judgments(workspace)
@@ -264,7 +273,7 @@ def _conflict_error(conflicts: Sequence[Conflict]) -> InputError:
             conflict.new_file, _line_of(conflict),
             f"turn {conflict.turn} document {conflict.document} has grade {conflict.new} but grade {conflict.old} in"
             f" {conflict.old_file}",
-            "correct one of the files, or use --conflicts keep, replace or max", "contradicting-grades",
+            Message("correct one of the files, or use ", OptionName("conflicts"), " keep, replace or max"), "contradicting-grades",
         )
         for conflict in conflicts[:MAX_PROBLEMS]
     ]  # fmt: skip
