@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache
 from numbers import Integral, Real
@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from robustcs.documents.document import Figure
-from robustcs.errors import UsageError
+from robustcs.errors import RobustcsError, UsageError
+from robustcs.messages import Python
 from robustcs.project.model import STUDY_TABLES, Project
 from robustcs.project.overrides import SINGULARS, in_plural, with_inputs
 from robustcs.project.parallel_io import jobs_of
-from robustcs.project.sources import BY_NAME, SOURCES, several
+from robustcs.project.sources import BY_NAME, OTHER_NAMES, SOURCES, several
 from robustcs.result import Result
 from robustcs.studies.registry import STUDIES, study
 from robustcs.studies.signature import types_of
@@ -39,8 +40,8 @@ StrPath = str | os.PathLike[str]
 Tables = str | Sequence[str] | None
 #: Keywords that determine which processes read runs.
 JOBS = ("jobs", "dask")
-#: An option in a message, alone or with ``NAME=FILE`` or ``N``.
-_OPTION = re.compile(r"--([a-z][a-z-]*)(?: ([\w/]+)=([A-Z]+)| ([A-Z]+)\b)?")
+#: Option that names inputs → keyword.
+_KEYWORDS = SINGULARS | {source.option.removeprefix("--"): source.key for source in SOURCES}
 
 
 def open_project(
@@ -82,7 +83,8 @@ def open_project(
 
     Raises :class:`UsageError` for an unknown keyword, role or type; :class:`InputError` for an invalid project file or object.
     """
-    return _opened(project, inputs, trust=trust)
+    with _in_python():
+        return _opened(project, inputs, trust=trust)
 
 
 def _opened(
@@ -149,29 +151,18 @@ def _by_name(runs: Any) -> Mapping[str, Any]:
     }
 
 
-def _in_python(text: str, one: Study, known: Collection[str]) -> str:
-    """Return a message with ``known`` keywords in place of options: ``runs={NAME: FILE}`` for ``--run NAME=FILE``."""
-    keys = SINGULARS | {source.option.removeprefix("--"): source.key for source in SOURCES}
-    keys |= {
-        max(own.opts, key=len).split()[-1].removeprefix("--"): str(own.name)
-        for own in one.command.parameters
-    }
-
-    def keyword(found: re.Match[str]) -> str:
-        option, name, file, value = found.groups()
-        key = keys.get(option, option.replace("-", "_"))
-        given = (
-            f"={{{name if name.isupper() else repr(name)}: {file}}}"
-            if name
-            else f"={value}"
-            if value
-            else ""
-        )
-        return key + given if key in known else found[0]
-
-    return _OPTION.sub(
-        keyword, re.sub("--set ([a-z-]+)", lambda found: found[1].replace("-", "_"), text)
-    )
+@contextmanager
+def _in_python(one: Study | None = None) -> Iterator[None]:
+    """Name keywords, not options, in errors. ``one``: the study whose own keywords they may name."""
+    try:
+        yield
+    except RobustcsError as error:
+        keywords = dict(_KEYWORDS)
+        for parameter in one.command.parameters if one else ():
+            option = max(parameter.opts, key=len)
+            keywords[option.removeprefix("--")] = str(parameter.name)
+        error.word(Python(OTHER_NAMES.get(one.name if one else "", {}), keywords))
+        raise
 
 
 def signature_of(one: Study) -> inspect.Signature:
@@ -221,6 +212,10 @@ def _function(one: Study) -> Callable[..., Any]:
     ]
 
     def call(*given: Any, **keywords: Any) -> Any:
+        with _in_python(one):
+            return answer(*given, **keywords)
+
+    def answer(*given: Any, **keywords: Any) -> Any:
         from robustcs.project.collections import asked
         from robustcs.project.workspace import Workspace
 
@@ -261,29 +256,23 @@ def _function(one: Study) -> Callable[..., Any]:
             name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords
         }
         by = keywords.pop("by", None) if "by" in uses else None
-        try:
-            if lacking := [name for name in required if name not in mine]:
-                _opened(
-                    Project(), keywords, table, signature.parameters
-                )  # names an unknown keyword first
-                raise UsageError(
-                    "no-argument",
-                    f"argument {lacking[0]} of {one.name} is missing",
-                    f"give {' and '.join(required)}",
-                )
-            opened = _opened(
-                project, keywords, table, signature.parameters, start=lambda: one.start(**mine)
+        if lacking := [name for name in required if name not in mine]:
+            # names an unknown keyword first
+            _opened(Project(), keywords, table, signature.parameters)
+            raise UsageError(
+                "no-argument",
+                f"argument {lacking[0]} of {one.name} is missing",
+                f"give {' and '.join(required)}",
             )
-            workspace = Workspace(opened, jobs)
-            result = workspace.stated(
-                ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine)
-            )
-        except UsageError as error:
-            error.found, error.advice = (
-                _in_python(text, one, signature.parameters) for text in (error.found, error.advice)
-            )
-            error.args = (str(error),)
-            raise
+        opened = _opened(
+            project, keywords, table, signature.parameters, start=lambda: one.start(**mine)
+        )
+        workspace = Workspace(opened, jobs)
+        if by is None:
+            result = ask(workspace, **mine)
+        else:
+            result = asked(ask, workspace, by, **mine)
+        result = workspace.stated(result)
         return result.changed(inputs=tuple(workspace.inputs))
 
     call.__name__ = call.__qualname__ = one.name
@@ -321,13 +310,14 @@ def report(
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import report_folder, require_report_folder, write_report
 
-    opened = open_project(project, **inputs)
-    folder = report_folder(opened) if output is None else Path(output)
-    given = project if project is not None and not isinstance(project, Project) else ""
-    require_report_folder(folder, opened)
-    where = jobs_of({"jobs": jobs, "dask": dask})
-    made = make_report(opened, folder=Path(given).parent, jobs=where)
-    write_report(folder, made.files)
+    with _in_python():
+        opened = open_project(project, **inputs)
+        folder = report_folder(opened) if output is None else Path(output)
+        given = project if project is not None and not isinstance(project, Project) else ""
+        require_report_folder(folder, opened)
+        where = jobs_of({"jobs": jobs, "dask": dask})
+        made = make_report(opened, folder=Path(given).parent, jobs=where)
+        write_report(folder, made.files)
     return folder / "report.html"
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence, Sized
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
+from robustcs.messages import Interface, Message, OptionName, worded
 from robustcs.wording import listed
 
 K = TypeVar("K")
@@ -54,6 +55,7 @@ class Terminated(BaseException):
 class RobustcsError(Exception):
     """Base of all errors: the problem (``found``) and what to do (``advice``).
 
+    Both may be a :class:`robustcs.messages.Message`, which each interface words.
     ``slug`` names the kind of error and does not change between versions.
     """
 
@@ -67,6 +69,12 @@ class RobustcsError(Exception):
 
     def __str__(self) -> str:
         return "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
+
+    def word(self, interface: Interface) -> None:
+        """Word the options that the message names as ``interface`` does."""
+        self.found = worded(self.found, interface)
+        self.advice = worded(self.advice, interface)
+        self.args = (str(self),)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
@@ -91,6 +99,21 @@ class NotInstalledError(RobustcsError):
     """An optional package is needed; ``advice`` is the install command."""
 
     exit_code = ExitCode.NOT_INSTALLED
+
+
+class ProgramError(UsageError):
+    """A user's program cannot be used.
+
+    command
+        The command line of the program.
+    what
+        What is wrong, to be read after the command: `` ended with code 1``, ``: cannot be started``.
+    """
+
+    def __init__(self, slug: str, command: str, what: str, advice: str = ""):
+        self.command = command
+        self.what = what
+        super().__init__(slug, Message(OptionName("with"), f" {command}{what}"), advice)
 
 
 class InterruptedWorkError(RobustcsError):
@@ -199,6 +222,16 @@ class InputError(RobustcsError):
             further = self.total - len(self.problems)
             lines.append(f"… and {further:,} more problem{'s' * (further != 1)}")
         return "\n".join(lines)
+
+    def word(self, interface: Interface) -> None:
+        """Word the options that the problems name as ``interface`` does."""
+        self.problems = tuple(
+            problem._replace(
+                found=worded(problem.found, interface), advice=worded(problem.advice, interface)
+            )
+            for problem in self.problems
+        )
+        self.args = (str(self),)
 
 
 def _kind(problem: Problem) -> object:

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from robustcs.errors import Problem, UntrustedError, UsageError
+from robustcs.messages import Either, Message
 
 #: The name of a project file. Project files are never overwritten.
 CONFIG_NAME = "robustcs.toml"
@@ -97,7 +98,12 @@ def refuse_locked(path: StrPath, advice: str) -> None:
 
 
 #: Advice about a project that names something outside its folder.
-TRUST = "add --trust if you trust this project (in Python: open_project(FILE, trust=True))"
+TRUST = Message(
+    Either(
+        "add --trust if you trust this project (in Python: open_project(FILE, trust=True))",
+        "use open_project(FILE, trust=True) if you trust this project",
+    )
+)
 
 
 def trust_projects() -> None:

@@ -83,7 +83,7 @@ COMMANDS = {
     " --x rouge1_recall --x rouge1_f",
     "paraphrases": "testsets --paraphrases ECAsT.csv.gz",
     "context 2020": "paraphrase --rewrites original=cast2020/topics_manual.json:raw --rewrites"
-    " human=cast2020/topics_manual.json:manual --set keep-feedback=true --with cat --number 1 --context-remover nouns",
+    " human=cast2020/topics_manual.json:manual --keep-feedback --with cat --number 1 --context-remover nouns",
     "context 2021": "paraphrase --rewrites original=cast2021/topics_manual.json.gz:raw --rewrites"
     " human=cast2021/topics_manual.json.gz:manual --with cat --number 1 --context-remover nouns",
     "diversity": "diversity --source cast2020/topics_manual.json:manual --target ECAsT.csv.gz:manual",

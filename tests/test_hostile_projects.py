@@ -206,12 +206,12 @@ PROJECTS: dict[str, Hostile] = {
         said=("folder = ../outside/x: would be written outside the project folder; add --trust",),
     ),
     "a store elsewhere": Hostile(
-        _RETRIEVAL + 'store = "/etc/store.sqlite"\n', commands=("retrieve --set size=true",),
+        _RETRIEVAL + 'store = "/etc/store.sqlite"\n', commands=("retrieve --size",),
         said=("store = /etc/store.sqlite: would be written outside the project folder",),
     ),
     "a store that is a link": Hostile(
         _RETRIEVAL + 'store = "store.sqlite"\n', prepare=_link("store.sqlite", "victim.sqlite"),
-        commands=("retrieve --set size=true",),
+        commands=("retrieve --size",),
         said=("store = store.sqlite: would be written outside the project folder",),
     ),
     "an index to be made elsewhere": Hostile(
@@ -238,7 +238,7 @@ PROJECTS: dict[str, Hostile] = {
     "what is noted beside a run elsewhere": Hostile(
         BASE.replace("raw.trec", "../outside/raw.trec"),
         prepare=lambda folder, outside: (outside / "raw.trec").write_text(RUN) and None,
-        commands=("retrieve --set record=true",), said=("raw.trec.texts.json: would be written outside the project folder",),
+        commands=("retrieve --record",), said=("raw.trec.texts.json: would be written outside the project folder",),
     ),
     "the report's folder is a link": Hostile(
         prepare=_link("reports", "."), commands=("report",), said=("would be written outside the project folder",)
@@ -252,7 +252,7 @@ PROJECTS: dict[str, Hostile] = {
     ),
     "another program's database": Hostile(
         _RETRIEVAL + 'store = "store.sqlite"\n', prepare=_foreign_database,
-        commands=("retrieve --set size=true", "retrieve --set prune=true"), codes=(3, 3),
+        commands=("retrieve --size", "retrieve --prune"), codes=(3, 3),
         said=("store.sqlite: an SQLite file of another program or of robustcs 0.1.0, to which robustcs does not write",),
     ),
     # ------------------------------------------------------------ more than a computer has

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "robustcs"
 #: The floors, from the ground up: a room imports only from those before it, and from itself.
 FLOORS = (
-    "lazy", "version", "wording", "errors", "conversations", "policy", "result", "overwrite_guard", "tempfiles", "database",
+    "lazy", "version", "wording", "messages", "errors", "conversations", "policy", "result", "overwrite_guard", "tempfiles", "database",
     "stored", "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project",
     "studies", "reporting", "cli", "api",
 )  # fmt: skip

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
 #: Name → command line, run in a copy of the demo collection; what it writes lies in ``out``.
 COMMANDS = {
     "breakdown": "breakdown --config small.toml --output out/b.json --output out/b.tex --output out/b.csv --output out/b.txt",
-    "figure": "sweep --config small.toml --set step=0.5 --output out/s.svg --output out/s.csv",
+    "figure": "sweep --config small.toml --step 0.5 --output out/s.svg --output out/s.csv",
     "augment": "augment --config small.toml --new-judgments new_judgments.txt --write-qrels out/merged.txt --output out/a.json",
     "testsets": "testsets --folder out/sets",
     "paraphrase": "paraphrase --folder out/varied",

@@ -116,7 +116,7 @@ def test_with_a_collection_evaluate_reads_runs_as_often(
 @pytest.mark.parametrize(
     ("command", "few", "many"),
     [
-        ("sweep", ("--set", "step=0.5"), ("--set", "step=0.01")),
+        ("sweep", ("--step", "0.5"), ("--step", "0.01")),
         (
             "breakdown",
             ("--threshold", ">0"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,17 +14,15 @@ from click.shell_completion import CompletionItem
 
 from robustcs.cli.options import (
     ALWAYS,
-    CALLED,
-    RARE,
-    RENAMED,
     RESULT,
-    SET,
     SHARED,
     WHOLE,
     load_project,
 )
 from robustcs.cli.terminal import FIGURE_SUFFIXES, check_output, emit, refuse_data, tell, track
 from robustcs.errors import InputError, UsageError
+from robustcs.messages import CommandLine
+from robustcs.project.sources import OTHER_NAMES
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 from robustcs.studies.signature import MOST, help_of, parameters_of
 from robustcs.studies.study import Study
@@ -75,18 +73,11 @@ class PagedCommand(click.Command):
     """A command with examples first and grouped options on its help page, and with completion of file names.
 
     It rejects a second value of a single-valued option; click alone would silently use the last.
-    ``settings``: the keys of --set.
     """
 
     def __init__(self, name: str, uses: Sequence[str], *, help: str, **settings: Any):
         super().__init__(name, help=examples_first(help), short_help=_LISTED[name][0], **settings)
-        own = {max(one.opts, key=len).split()[-1].removeprefix("--"): one for one in self.params}
-        self.settings = {key: own.pop(key) for key in SET.get(name, ()) if key in own}
-        for key, setting in self.settings.items():
-            setting.hidden = True  # type: ignore[attr-defined]
-            setting.opts = [f"--set {key}"]  # so click's errors name it as the user wrote it
-        shared = (*uses, *ALWAYS, *(["set"] if self.settings else []))
-        self.params = [*own.values(), *(SHARED[one] for one in dict.fromkeys(shared))]
+        self.params += [SHARED[one] for one in dict.fromkeys((*uses, *ALWAYS))]
         for parameter in self.params:
             if isinstance(parameter, click.Argument) or (parameter.metavar or "").partition("[:")[
                 0
@@ -108,13 +99,10 @@ class PagedCommand(click.Command):
         return parser
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Parse as click does, with old names of options replaced, and each --set by the option of its key.
-
-        Raises :class:`UsageError` for an option that has no effect without another one.
-        """
+        """Parse as click does. Raises :class:`UsageError` for an option that has no effect without another one."""
+        left = super().parse_args(context, arguments)
         if context.resilient_parsing:
-            return super().parse_args(context, arguments)
-        left = super().parse_args(context, list(self._current(arguments)))
+            return left
         given = [
             one
             for one in self.get_params(context)
@@ -127,56 +115,13 @@ class PagedCommand(click.Command):
                 raise UsageError("idle-option", found, f"add {needs[0]}, or leave it out")
         return left
 
-    def _current(self, arguments: Sequence[str]) -> Iterator[str]:
-        words, old = iter(arguments), RENAMED.get(str(self.name), {})
-        for word in words:
-            name, equals, value = word.partition("=")
-            new = old.get(name, name)
-            if name == "--set" and self.settings and (item := value if equals else next(words, "")):
-                yield from self._words(item)
-                continue
-            if (key := new.removeprefix("--")) in self.settings and key != new:
-                tell(f"{name} is now --set {key}=VALUE; the next release removes the old form")
-                new = f"--set {key}"
-            elif not new.startswith("-") and name in old:
-                raise UsageError(
-                    "moved-option",
-                    f"{name} is no longer an option",
-                    f"write {new} in robustcs.toml",
-                )
-            elif new != name:
-                tell(f"{name} is now called {new}; the next release removes the old name")
-            yield new + equals + value
-            if word == "--":
-                yield from words
-
-    def _words(self, item: str) -> list[str]:
-        """Return ``KEY=VALUE`` as an option; commas separate several values. Raises :class:`UsageError`."""
-        key, _, value = item.partition("=")
-        option = self.settings.get(key)
-        if option is None:
-            found = f"--set {item}: {self.name} has no such setting"
-            raise UsageError("no-setting", found, f"choose from {', '.join(self.settings)}")
-        if getattr(option, "is_flag", False):
-            if value not in ("true", "false"):
-                raise UsageError("bad-setting", f"--set {item}", f"write {key}=true or {key}=false")
-            return option.opts if value == "true" else option.secondary_opts[:1]
-        return [*option.opts, *(value.split(",") if option.nargs > 1 else [value])]
-
     def invoke(self, context: click.Context) -> Any:
-        """Run the command; the advice of its errors on input files names its own options."""
+        """Run the command; errors name its own options for the files that they are about."""
         try:
             return super().invoke(context)
         except InputError as error:
-            for other, own in CALLED.get(str(self.name), {}).items():
-                error.problems = tuple(
-                    one._replace(advice=one.advice.replace(other, own)) for one in error.problems
-                )
+            error.word(CommandLine(OTHER_NAMES.get(str(self.name), {})))
             raise
-
-    def get_params(self, context: click.Context) -> list[click.Parameter]:
-        """Return all options, including the settings."""
-        return [*super().get_params(context), *self.settings.values()]
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete options, and file names where no option matches: of NAME=FILE the shell has cut off the name."""
@@ -186,7 +131,7 @@ class PagedCommand(click.Command):
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own options, then the shared ones by group; rarely used ones only with --help-all."""
-        every = [one for one in super().get_params(context) if isinstance(one, click.Option)]
+        every = [one for one in self.get_params(context) if isinstance(one, click.Option)]
         whole = WHOLE in context.meta
         shown = every if whole else _shown(every)
         for title in ("Options", *GROUPS):
@@ -194,15 +139,7 @@ class PagedCommand(click.Command):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
-        if whole and self.settings:
-            with formatter.section("Settings (--set KEY=VALUE)"):
-                formatter.write_dl(
-                    [
-                        (key, str(getattr(option, "help", "")))
-                        for key, option in self.settings.items()
-                    ]
-                )
-        if more := len(every) - len(shown) + (0 if whole else len(self.settings)):
+        if more := len(every) - len(shown):
             formatter.write(
                 f"\n{more} more option{'s' * (more > 1)}: {context.command_path} --help-all\n"
             )
@@ -213,11 +150,12 @@ def _group(option: click.Option) -> str:
 
 
 def _shown(every: Sequence[click.Option]) -> list[click.Option]:
-    """Return the options of a short page: the command's own, in order, and the usual shared ones that fit."""
+    """Return the options of a short page: the command's own, in order, and the shared ones that fit; no rare ones."""
     if len(every) <= MOST_SHOWN:
         return list(every)
-    own = [option for option in every if _group(option) == "Options"]
-    usual = [option for option in every if option not in own and option.name not in RARE]
+    frequent = [option for option in every if not getattr(option, "rare", False)]
+    own = [option for option in frequent if _group(option) == "Options"]
+    usual = [option for option in frequent if option not in own]
     own = own[: max(MOST_SHOWN - len(usual), MOST_SHOWN // 2)]
     usual = (
         [*usual[: MOST_SHOWN - len(own) - 3], *usual[-3:]]

@@ -6,7 +6,7 @@ the names of the options that it uses and rejects all others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +37,18 @@ WHOLE = "robustcs.whole"
 
 
 class SharedOption(click.Option):
-    """An option that several commands share; ``group`` is one of :data:`robustcs.cli.commands.GROUPS`."""
+    """An option that several commands share.
 
-    def __init__(self, *args: Any, group: str, **settings: Any):
+    group
+        One of :data:`robustcs.cli.commands.GROUPS`.
+    rare
+        See :class:`robustcs.studies.signature.Opt`.
+    """
+
+    def __init__(self, *args: Any, group: str, rare: bool, **settings: Any):
         super().__init__(*args, **settings)
         self.group = group
+        self.rare = rare
 
 
 FORMATS = ("table", "csv", "raw-csv", "json", "latex", "markdown")
@@ -101,14 +108,17 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
         " runs and qrels."}),
     "trust": ("Running", {"is_flag": True, "expose_value": False, "callback": _trust,
         "help": "Allow the project file to name URLs, pipes, and output paths outside its folder (see docs/safety.md)."}),
-    "set": ("Output", {"multiple": True, "metavar": "KEY=VALUE", "expose_value": False,
-        "help": "Change a rarely used setting; --help-all lists the settings of a command."}),
     "help_all": ("Running", {"is_flag": True, "expose_value": False, "is_eager": True, "callback": _help_all,
         "help": "Show all options of the command."}),
     "traceback": ("Running", {"is_flag": True, "expose_value": False,
         "help": "Show the Python traceback of an error."}),
 }  # fmt: skip
 
+#: Shared options that only --help-all shows, unless all options of a command fit on the page of --help.
+RARE = frozenset((
+    "strict", "trust", "traceback", "jobs", "dask", "no_retrieve", "seed", "unit", "conversation", "by", "order",
+    "missing", "documents", "answers", "gold", "scores",
+))  # fmt: skip
 #: Options of every command.
 ALWAYS = ("config", "strict", "trust", "traceback", "help_all")
 #: Options of every command that writes a result.
@@ -120,6 +130,7 @@ def _setting(name: str) -> click.Option:
     return SharedOption(
         [f"--{name.replace('_', '-')}", *(["-o"] if name == "output" else [])],
         group=group,
+        rare=name in RARE,
         **declared,
     )
 
@@ -127,7 +138,12 @@ def _setting(name: str) -> click.Option:
 def _source_option(source: Source) -> click.Option:
     multiple = source.shape != "one" or source.joins
     return SharedOption(
-        [source.option], group="Inputs", multiple=multiple, metavar=source.metavar, help=source.help
+        [source.option],
+        group="Inputs",
+        rare=source.name in RARE,
+        multiple=multiple,
+        metavar=source.metavar,
+        help=source.help,
     )
 
 
@@ -135,54 +151,6 @@ def _source_option(source: Source) -> click.Option:
 SHARED: Mapping[str, click.Option] = {
     **{name: _setting(name) for name in SETTINGS},
     **{name: _source_option(source) for name, source in BY_NAME.items() if source.option},
-}
-#: Shared options that only --help-all shows.
-RARE = frozenset((
-    "strict", "trust", "traceback", "set", "jobs", "dask", "no_retrieve", "seed", "unit", "conversation", "by", "order",
-    "missing", "documents", "answers", "gold", "scores",
-))  # fmt: skip
-#: Command → its rarely used settings, which are keys of --set.
-SET: Mapping[str, Sequence[str]] = {
-    "sweep": ("step",),
-    "correlate": ("stemmer", "with-original"),
-    "answers": ("read-depth",),
-    "compare": ("cannot-tell", "allow-missing"),
-    "unjudged": ("max-grade",),
-    "augment": ("conflicts", "off-scale"),
-    "audit": ("off-scale",),
-    "judge": ("pair", "max-grade", "also-judged", "batch", "copies", "retries", "timeout"),
-    "paraphrase": ("turns", "keep-feedback", "timeout"),
-    "retrieve": ("model", "k1", "b", "rm3", "heap", "spacy", "record", "size", "prune"),
-    "agreement": ("majority",),
-    "try-program": ("timeout",),
-}
-#: Command → options of other commands, as messages on files name them → its own options for such files.
-CALLED: Mapping[str, Mapping[str, str]] = {
-    "answers": {"--qrels": "--gold-passages", "--run, --original, --qr or --human": "--passages"},
-}
-#: Command → old name of an option → its new name, or where the project file now has it. Old names work for one more release, as
-#: do options that became keys of --set.
-RENAMED: Mapping[str, Mapping[str, str]] = {
-    "agreement": {
-        "--group": "groups under [agreement]",
-        "--min-agreement": "min_agreement under [agreement]",
-    },
-    "answers": {"--run": "--passages", "--covered": "covered under [answers]"},
-    "crowd": {"--depth": "--pool-depth", "--tolerance": "tolerance under [crowd]"},
-    "init": {"--explain": "--why"},
-    "paraphrase": {"--source": "--turns", "--tagger": "--context-remover"},
-    "passages": {"--per-turn": "--number"},
-    "retrieve": {
-        "--import": "--record",
-        "--hits": "--top",
-        "--depth": "--top",
-        **{
-            f"--{key.replace('_', '-')}": f"{key} under [retrieval]"
-            for key in ("mu", "device", "batch", "ir_metadata")
-        },
-    },
-    "samples": {"--within": "--margin"},
-    "unjudged": {"--depth": "--top"},
 }
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import click
 
-from robustcs.errors import ExitCode, UsageError
+from robustcs.errors import ExitCode, ProgramError
 from robustcs.programs.runner import Asking, Replies, ask_program, printable
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import Call
@@ -24,7 +24,7 @@ def try_program(
     command: Annotated[str, Opt("COMMAND", argument=True)],
     *,
     protocol: Annotated[Literal["judge", "paraphrase"], Opt(flag="--for")] = "judge",
-    timeout: Annotated[int, Opt("SECONDS", 1, 604_800)] = 600,
+    timeout: Annotated[int, Opt("SECONDS", 1, 604_800, rare=True)] = 600,
 ) -> int:
     """Send three requests to your program and report problems with its answers.
 
@@ -46,12 +46,10 @@ def try_program(
     begin = time.monotonic()
     try:
         replies = ask_program(Asking(command, timeout=timeout), requests, accept=usable)
-    except UsageError as error:
+    except ProgramError as error:
         if error.slug != "no-such-program":
             raise
-        click.echo(
-            f"The program does not work:\n- {error.found.removeprefix('--with ')}; {error.advice}"
-        )
+        click.echo(f"The program does not work:\n- {error.command}{error.what}; {error.advice}")
         return ExitCode.BAD_INPUT
     seconds = time.monotonic() - begin
     answers = counted(len(replies.answers), "usable answer")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from robustcs.errors import OutputError, UsageError, not_written
 from robustcs.inputs.files import sha256
+from robustcs.messages import Message, OptionName
 from robustcs.overwrite_guard import refuse_locked, refuse_outside, refuse_protected
 from robustcs.tempfiles import temporary
 
@@ -120,7 +121,7 @@ def write_folder(
         raise UsageError(
             "file-exists",
             f"{found} with other content",
-            "name another --folder, or add --overwrite",
+            Message("name another ", OptionName("folder"), ", or add ", OptionName("overwrite")),
         )
     for path, text in todo.items():
         write_text(path, text, make_parents=True)

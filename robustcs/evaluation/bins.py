@@ -13,6 +13,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.lazy import npt, pd
+from robustcs.messages import Message, OptionName
 from robustcs.statistics import Codes, Floats, Mask
 from robustcs.statistics.units import Units
 
@@ -50,7 +51,9 @@ class Formulations:
     def __post_init__(self) -> None:
         if not self.rewriters:
             raise UsageError(
-                "no-rewriter", "no scores of a rewriter are given", "add them with --qr"
+                "no-rewriter",
+                "no scores of a rewriter are given",
+                Message("add them with ", OptionName("qr")),
             )
         for scores in self.every:
             if scores.turns != self.human.turns or list(scores) != list(self.human):

@@ -20,6 +20,7 @@ from robustcs.inputs.labels import Labels
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Message, OptionName
 from robustcs.result import count, number, share, table, text
 from robustcs.statistics import Codes, Mask
 from robustcs.wording import Note, counted
@@ -251,7 +252,7 @@ def on_scale(labels: Labels, scale: tuple[int, int], rule: OffScale, path: StrPa
     outside = (qrels.grades < lowest) | (qrels.grades > highest)
     counts = dict(sorted(Counter(qrels.grades[outside].tolist()).items()))
     if counts and rule == "refuse":
-        advice = "use --set off-scale=drop or clip, or correct the file"
+        advice = Message("use ", OptionName("off-scale"), " drop or clip, or correct the file")
         found = [
             Problem(
                 path, labels.line(path, place),

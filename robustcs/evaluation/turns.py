@@ -19,6 +19,7 @@ from robustcs.inputs.ids import Ids, are_passage_ids
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Message, OptionName
 from robustcs.policy import Missing
 from robustcs.statistics import Mask
 from robustcs.wording import Note, counted, some_of, system_name, verb
@@ -297,12 +298,24 @@ def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem
 def _advice(found: str, expected: Expected) -> str:
     """Return the advice for a passage id ``found`` (cut, if the policy cuts ids) that is not judged."""
     if bool(_NUMBERED.search(found)) != bool(_NUMBERED.search(expected.passage)):
-        return "one of them has passages DOC:N, the other documents DOC; give both the same ids (--documents cuts only DOC-N)"
+        return Message(
+            "one of them has passages DOC:N, the other documents DOC; give both the same ids (",
+            OptionName("documents"),
+            " cuts only DOC-N)",
+        )
     judged = are_passage_ids(Ids.of([expected.passage]))
     if expected.documents and judged:
-        return "remove --documents (documents = true in [policy]): it cuts DOC-N to DOC in the ids of runs"
+        return Message(
+            "remove ",
+            OptionName("documents"),
+            " (documents = true in [policy]): it cuts DOC-N to DOC in the ids of runs",
+        )
     if not expected.documents and not judged and are_passage_ids(Ids.of([found])):
-        return "use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC"
+        return Message(
+            "use ",
+            OptionName("documents"),
+            " (documents = true in [policy]) to evaluate passages DOC-N as documents DOC",
+        )
     return "check that the files belong together"
 
 

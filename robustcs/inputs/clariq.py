@@ -32,6 +32,7 @@ from robustcs.inputs.text import (
     read_json,
     whole_number,
 )
+from robustcs.messages import Message, OptionName
 from robustcs.wording import counted
 
 #: Labels of clarification need, from 1 (no question is needed) to 4 (nothing can be answered without one).
@@ -240,7 +241,8 @@ def read_question_run(
         )
     if bank is None:
         found = "the questions are texts, not ids"
-        raise input_error(path, 1, found, "name the question bank with --questions FILE", "no-bank")
+        advice = Message("name the question bank with ", OptionName("questions", "FILE"))
+        raise input_error(path, 1, found, advice, "no-bank")
     problems = ProblemList(path)
     known = Bank(bank)
     rows: list[tuple[str, str, float]] = []
@@ -388,14 +390,12 @@ def read_evaluation(path: StrPath) -> UnitScores:
     for measure, unit, value in _entries(path):
         if measure.startswith("Recall"):
             found = "these are recalls of questions"
-            raise input_error(
-                path, None, found, "robustcs computes them from --run NAME=FILE", "not-documents"
-            )
+            advice = Message("robustcs computes them from ", OptionName("run", "NAME=FILE"))
+            raise input_error(path, None, found, advice, "not-documents")
         if isinstance(value, dict):
             found = f"{measure} of {unit} has a value per question"
-            raise input_error(
-                path, None, found, "use --performance FILE for this table", "per-question-table"
-            )
+            advice = Message("use ", OptionName("performance", "FILE"), " for this table")
+            raise input_error(path, None, found, advice, "per-question-table")
         number = finite_number(value)
         if number is None:
             problems.add(
@@ -423,7 +423,9 @@ def read_performance(path: StrPath) -> QuestionScores:
                 path,
                 None,
                 found,
-                "use --evaluations NAME=FILE for the values of one system",
+                Message(
+                    "use ", OptionName("evaluations", "NAME=FILE"), " for the values of one system"
+                ),
                 "no-questions",
             )
         if not questions:

@@ -34,6 +34,7 @@ from robustcs.inputs.tables import (
     read_table,
 )
 from robustcs.inputs.text import HEAD, id_text, whole_of
+from robustcs.messages import Message, OptionName
 from robustcs.stored import unsealed
 
 #: The form of a line of ``robustcs judge --with``; lines of version 0.1.0 have none.
@@ -189,11 +190,11 @@ def _joined(
     """Return the labels with ids, and the number of labels whose text belongs to no turn or passage."""
     if not any(texts.queries.values()) or texts.collection is None:
         lacking = (
-            "the texts of the turns: --rewrites ROLE=FILE"
+            Message("name the texts of the turns: ", OptionName("rewrites", "ROLE=FILE"))
             if texts.collection
-            else "the passages: --collection FILE"
+            else Message("name the passages: ", OptionName("collection", "FILE"))
         )
-        raise UsageError("no-texts", f"{path} has labels for texts, not for ids", f"name {lacking}")
+        raise UsageError("no-texts", f"{path} has labels for texts, not for ids", lacking)
     turns: dict[str, set[str]] = {}
     for formulation in texts.queries.values():
         for turn, query in formulation.items():

@@ -19,6 +19,7 @@ from robustcs.inputs.records import RowProblems, shape_of
 from robustcs.inputs.runs import Run
 from robustcs.inputs.tables import Fields, rows_by_field, text_of
 from robustcs.inputs.text import finite_number, id_text, read_json
+from robustcs.messages import Message, OptionName
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,11 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
     for question in asked:
         if bank is None and len(question.question.split()) != 1:
             told = f"run {name} has texts, such as {question.question[:60]!r}"
-            raise UsageError("no-bank", told, "give the bank with their ids as --bank FILE")
+            raise UsageError(
+                "no-bank",
+                told,
+                Message("give the bank with their ids as ", OptionName("bank", "FILE")),
+            )
         match = question.question if bank is None else bank.find(question.question)
         if match is None:
             unmapped.append(question)

@@ -33,6 +33,7 @@ from robustcs.inputs.text import filled_lines, first_lines, whole_of
 from robustcs.inputs.trec_lines import LINES, MS_MARCO, QRELS_COLUMNS, WITH_QUERIES, without_query
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt
+from robustcs.messages import Message, OptionName
 from robustcs.wording import Note, counted
 
 _KINDS: dict[str, Kind] = {"turn": "label", "document": "text", "grade": "integer"}
@@ -174,7 +175,9 @@ def read_qrels(source: StrPath) -> Qrels:
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT, chunks)
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
         told = "three columns, but the numbers are not grades"
-        raise input_error(source, None, told, "use ranks with --run", "other-kind")
+        raise input_error(
+            source, None, told, Message("use ranks with ", OptionName("run")), "other-kind"
+        )
     qrels, _ = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
     if not three:
         return qrels

@@ -29,6 +29,7 @@ from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, read_table
 from robustcs.inputs.text import id_text, number_of, whole_of
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
+from robustcs.messages import Message, OptionName
 from robustcs.wording import Note
 
 _IDS: dict[str, Kind] = {"turn": "label", "document": "text"}
@@ -48,7 +49,7 @@ _THREE_COLUMNS = _WITHOUT_RANK._replace(
     columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "integer"}, more=""
 )
 #: How to order passages by rank, for notes.
-BY_RANK = '--order rank (order = "rank" in [policy])'
+BY_RANK = Message(OptionName("order", "rank"), ' (order = "rank" in [policy])')
 #: Number of rows in which ascending scores are sought, and fewest rows of a turn: fewer may ascend by chance.
 _SAMPLED, _FEWEST = 1000, 5
 
@@ -225,7 +226,7 @@ def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
     if len(first) < _FEWEST or bool((first[1:] <= first[:-1]).any()):
         return _run(name, columns, scores, None)
     turn_, best = f"turn {columns.labels[turn[0]]}", "the passage in its last row counts as best"
-    advice = f"if they are ranks or distances, correct them or use {BY_RANK}"
+    advice = Message("if they are ranks or distances, correct them or use ", BY_RANK)
     alone = f"{name}: the scores of {turn_} ascend, and {best}; {advice}"
     note = Note.of(name, turn_, f"the scores of a turn ascend, and {best}; {advice}", alone)
     return _run(name, columns, scores, None, note)
@@ -251,7 +252,9 @@ def _from_three(path: StrPath, name: str, columns: Columns, ranks: bool) -> Run:
     numbers = columns.numbers("rank")
     if np.unique(np.stack([columns.numbers("turn"), numbers]), axis=1).shape[1] < len(numbers):
         found = "three columns, but the numbers repeat within a turn, so they are not ranks"
-        raise input_error(path, None, found, "use grades with --qrels", "other-kind")
+        raise input_error(
+            path, None, found, Message("use grades with ", OptionName("qrels")), "other-kind"
+        )
     note = Note.of(name, "", "three columns, read as turn, document and rank")
     return _run(name, columns, (-numbers).astype(np.float32), numbers if ranks else None, note)
 

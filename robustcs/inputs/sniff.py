@@ -43,6 +43,7 @@ from robustcs.inputs.trec_lines import (
     measure_columns,
     without_query,
 )
+from robustcs.messages import AnyOf, Either, Message, OptionName, Part
 
 #: Kinds of files. ``ptkb`` are iKAT's judgments of statements about a person: they look like qrels, but judge no passages,
 #: and no command reads them.
@@ -53,25 +54,32 @@ Kind = Literal[
 ]  # fmt: skip
 
 #: Options and commands that read a kind, for messages.
-_TAKEN_BY: dict[Kind, str] = {
-    "run": "--run, --original, --qr or --human",
-    "qrels": "--qrels",
-    "scores": "--scores",
-    "texts": "--rewrites",
-    "paraphrases": "--paraphrases",
-    "collection": "--collection",
-    "answers": "--response, --answers or --gold",
+_TAKEN_BY: dict[Kind, Part] = {
+    "run": AnyOf(("run", "original", "qr", "human")),
+    "qrels": OptionName("qrels"),
+    "scores": OptionName("scores"),
+    "texts": OptionName("rewrites"),
+    "paraphrases": OptionName("paraphrases"),
+    "collection": OptionName("collection"),
+    "answers": AnyOf(("response", "answers", "gold")),
     "snippets": "robustcs agreement",
     "ratings": "robustcs agreement",
-    "clariq topics": "robustcs clariq --topics",
-    "question run": "robustcs clariq --run",
-    "question bank": "robustcs clariq --questions or robustcs crowd --bank",
-    "clariq evaluation": "robustcs clariq --evaluations",
-    "mixed-initiative run": "robustcs crowd --run",
+    "clariq topics": Either("robustcs clariq --topics", "robustcs.clariq(topics=FILE)"),
+    "question run": Either("robustcs clariq --run", "robustcs.clariq(runs={NAME: FILE})"),
+    "question bank": Either(
+        "robustcs clariq --questions or robustcs crowd --bank",
+        "robustcs.clariq(questions=FILE) or robustcs.crowd(bank=FILE)",
+    ),
+    "clariq evaluation": Either(
+        "robustcs clariq --evaluations", "robustcs.clariq(evaluations={NAME: FILE})"
+    ),
+    "mixed-initiative run": Either("robustcs crowd --run", "robustcs.crowd(runs={NAME: FILE})"),
     "crowd grades": "robustcs crowd",
-    "nuggets": "robustcs answers --nuggets",
-    "assignments": "robustcs answers --assignments",
-    "labels": "--judge",
+    "nuggets": Either("robustcs answers --nuggets", "robustcs.answers(nuggets=FILE)"),
+    "assignments": Either(
+        "robustcs answers --assignments", "robustcs.answers(assignments={NAME: FILE})"
+    ),
+    "labels": OptionName("judge"),
     "reviews": "robustcs review",
 }
 
@@ -131,8 +139,11 @@ class Identified:
             return "give the judgments of passages instead"
         if self.kind not in _TAKEN_BY:
             return "no command reads them"
-        also = f", or as answers with {_TAKEN_BY['answers']}" if "answers" in self.also else ""
-        return f"use {'it' if self.family.startswith(('a ', 'an ')) else 'them'} with {_TAKEN_BY[self.kind]}{also}"
+        what = "it" if self.family.startswith(("a ", "an ")) else "them"
+        advice = Message(f"use {what} with ", _TAKEN_BY[self.kind])
+        if "answers" in self.also:
+            advice = Message(advice, ", or as answers with ", _TAKEN_BY["answers"])
+        return advice
 
 
 def identify(path: StrPath) -> Identified | None:

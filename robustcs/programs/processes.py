@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from robustcs.errors import UsageError
+from robustcs.errors import ProgramError
 
 #: Environment variable that identifies processes whose parent has ended and that left the session.
 _TOKENS = "ROBUSTCS_PROGRAM"
@@ -21,7 +21,7 @@ _PATIENCE = 2.0
 def start(command: str, words: Sequence[str], tokens: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start the program without a shell in a new session, with non-blocking pipes.
 
-    Raises :class:`UsageError` if it cannot be started.
+    Raises :class:`ProgramError` if it cannot be started.
     """
     marks = ",".join([*filter(None, [os.environ.get(_TOKENS)]), *tokens])
     try:
@@ -31,8 +31,11 @@ def start(command: str, words: Sequence[str], tokens: Sequence[str]) -> subproce
         )  # fmt: skip
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(
-            "no-such-program", f"--with {command}: cannot be started ({reason})", "check its name"
+        raise ProgramError(
+            "no-such-program",
+            command,
+            f": cannot be started ({reason})",
+            "check its name",
         ) from None
     for stream in (process.stdin, process.stdout, process.stderr):
         os.set_blocking(stream.fileno(), False)  # type: ignore[union-attr]

@@ -21,9 +21,10 @@ from itertools import repeat
 from pathlib import Path
 from typing import IO, Any
 
-from robustcs.errors import UsageError
+from robustcs.errors import ProgramError, UsageError
 from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.text import half_character, parse_json
+from robustcs.messages import Either, Message, OptionName
 from robustcs.programs.outputs import OutputStore
 from robustcs.programs.processes import end, start
 from robustcs.wording import counted
@@ -107,14 +108,14 @@ def words_of(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError(
-            "bad-command", f"--with {command}: {error}", "quote it as in a shell"
-        ) from None
+        raise ProgramError("bad-command", command, f": {error}", "quote it as in a shell") from None
     if not words:
         raise UsageError(
             "bad-command",
-            "--with has no command",
-            "name a program, such as --with 'python model.py'",
+            Message(OptionName("with"), " has no command"),
+            Message(
+                "name a program, such as ", Either("--with 'python model.py'", "'python model.py'")
+            ),
         )
     return words
 
@@ -154,7 +155,7 @@ def ask_program(
     accept
         Returns whether an answer is valid. An invalid answer counts as failed.
 
-    All copies end with everything that they started. Raises :class:`UsageError` if the program cannot be started.
+    All copies end with everything that they started. Raises :class:`ProgramError` if the program cannot be started.
     """
     words, total, left = words_of(asking.command), Replies(), list(requests)
     for _ in range(1 + asking.retries):
@@ -202,14 +203,11 @@ def _open(key: str, replies: Replies) -> bool:
 def ask_working(
     asking: Asking, requests: Sequence[Mapping[str, Any]], *keep: Any, **options: Any
 ) -> Replies:
-    """Return :func:`ask_program`. Raises :class:`UsageError` also for a program that fails without a single answer."""
+    """Return :func:`ask_program`. Raises :class:`ProgramError` also for a program that fails without a single answer."""
     replies = ask_program(asking, requests, *keep, **options)
     if replies.complaint and not (replies.answers or replies.refused):
-        found, advice = (
-            f"--with {asking.command} {replies.complaint}",
-            "check it with robustcs try-program",
-        )
-        raise UsageError("program-failed", found, advice)
+        advice = "check it with robustcs try-program"
+        raise ProgramError("program-failed", asking.command, f" {replies.complaint}", advice)
     return replies
 
 

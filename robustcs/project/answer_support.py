@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from robustcs.errors import InputError, UsageError
+from robustcs.errors import InputError, ProgramError
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
 from robustcs.inputs.answers import RESPONSES, Response, Trace
@@ -163,7 +163,7 @@ class Program:
         Each request has ``question``, ``answer``, ``sentences`` and ``passages`` (id and text). An answer has ``response``,
         ``supported`` (true, false or null by sentence), or both.
 
-        Raises :class:`UsageError` if the program cannot be started or gives no usable answer.
+        Raises :class:`ProgramError` if the program cannot be started or gives no usable answer.
         """
         keys = {str(number): key for number, key in enumerate(requests)}
         asked: dict[str, Mapping[str, Any]] = {
@@ -194,11 +194,8 @@ class Program:
                 if complaint
                 else "its answers have neither response nor supported"
             )
-            raise UsageError(
-                "no-answers",
-                f"--with {self.command}: no usable answer ({why})",
-                "see docs/programs.md",
-            )
+            what = f": no usable answer ({why})"
+            raise ProgramError("no-answers", self.command, what, "see docs/programs.md")
         note = f"the program gave no usable answer to {counted(lacking, 'request')}; words decide there"
         return said, [note] if lacking else []
 

@@ -35,6 +35,7 @@ from robustcs.inputs.nuggets import Assigned, read_assignments
 from robustcs.inputs.paths import shown
 from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Message, OptionName
 from robustcs.project.answer_support import Passages, Program, Said, top_passages
 from robustcs.project.conversations import conversations_of
 from robustcs.project.model import AnswerFiles
@@ -111,7 +112,9 @@ class AnswerInputs:
                     topic: one.answer for topic, one in topics.items() if one.answer is not None
                 }
                 if not found[name]:
-                    advice = f"add the answers with --response {name}=FILE"
+                    advice = Message(
+                        "add the answers with ", OptionName("response", f"{name}=FILE")
+                    )
                     raise UsageError(
                         "no-responses", f"the assignments of {name} have no answer_text", advice
                     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from robustcs.errors import InputError, RobustcsError, UsageError
 from robustcs.inputs.paths import pooled, shown
 from robustcs.lazy import pd
+from robustcs.messages import Either, Message, OptionName
 from robustcs.project.sources import several
 
 if TYPE_CHECKING:
@@ -58,11 +59,16 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any)
         raise UsageError("bad-setting", f"by is {by!r}", "write collection")
     collections = workspace.collections
     if len(collections) < 2:
-        found = "--by collection needs qrels of several collections, which have no turn in common"
+        found = Message(
+            OptionName("by", "collection"),
+            " needs qrels of several collections, which have no turn in common",
+        )
         raise UsageError(
             "one-collection",
             found,
-            "name the qrels of each: qrels = [FILE, FILE], or --qrels twice",
+            Message(
+                "name the qrels of each: qrels = [FILE, FILE]", Either(", or --qrels twice", "")
+            ),
         )
     whole, parts, notes = ask(workspace, **settings), dict[str, R](), list[str]()
     error: RobustcsError | None = None

@@ -18,6 +18,7 @@ from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import text_lines
 from robustcs.inputs.texts import Samples, TextFile
+from robustcs.messages import Either, Message, OptionName, quoted
 from robustcs.overwrite_guard import refuse_outside
 from robustcs.project.conversations import conversations_among
 from robustcs.project.model import Project, Role
@@ -83,7 +84,10 @@ def misfit_baseline(project: Project, name: str) -> UsageError | None:
         return None
     how = " and ".join(dict.fromkeys(rewritten[set_] for set_ in odd))
     found = f"group {name}: {how} rewrote {', '.join(odd)}, but not the baseline {group.baseline}"
-    advice = f"compare with a baseline of the same rewriter: --group {name}={','.join([ORIGINAL_REWRITTEN, *odd])}"
+    advice = Message(
+        "compare with a baseline of the same rewriter: ",
+        options_of_groups([(name, ORIGINAL_REWRITTEN, odd)]),
+    )
     return UsageError("unrewritten-baseline", found, advice)
 
 
@@ -353,13 +357,13 @@ def changed_texts(
             changed = changed_since(run, text_checksums(texts[name], name in raw, raw.get(name)))
         for file in replaced:
             where = f"{sidecar_path(file)} describes other content of {file.name}"
-            kind = "other content than in the record of the run; update it with robustcs retrieve --set record=true"
+            kind = "other content than in the record of the run; update it with robustcs retrieve --record"
             notes.append(
                 Note.of(
                     file.name,
                     "",
                     kind,
-                    f"{where}; update it with robustcs retrieve --set record=true",
+                    f"{where}; update it with robustcs retrieve --record",
                 )
             )
         if changed:
@@ -376,8 +380,24 @@ def changed_texts(
     return sorted(notes)
 
 
+def options_of_groups(groups: Sequence[tuple[str, str, Sequence[str]]]) -> Either:
+    """Return what to write for groups of (name, baseline, sets)."""
+    options, entries = [], []
+    for name, baseline, sets in groups:
+        options.append(f"--group {name}={','.join([baseline, *sets])}")
+        compared = ", ".join(map(quoted, sets))
+        entries.append(f"{quoted(name)}: ({quoted(baseline)}, [{compared}])")
+    return Either(" ".join(options), f"groups={{{', '.join(entries)}}}")
+
+
 #: Advice if the project names no index.
-_RETRIEVE = "retrieve them with robustcs retrieve --index FOLDER, or set an index in [retrieval] of robustcs.toml"
+_RETRIEVE = Message(
+    "retrieve them with ",
+    Either(
+        "robustcs retrieve --index FOLDER, or set", "the command robustcs retrieve after setting"
+    ),
+    " an index in [retrieval] of robustcs.toml",
+)
 
 
 def unanswered(systems: Sequence[System], advice: str = _RETRIEVE) -> UsageError:
@@ -423,6 +443,6 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
         raise UsageError(
             "nothing-to-import",
             "no system has both a run and texts",
-            "add both, such as --human and --rewrites",
+            Message("add both, such as ", OptionName("human"), " and ", OptionName("rewrites")),
         )
     return done

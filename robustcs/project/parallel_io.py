@@ -27,6 +27,7 @@ from robustcs.errors import (
     input_error,
 )
 from robustcs.inputs.paths import MemoryFile, PooledFile, url_of
+from robustcs.messages import Message, OptionName
 from robustcs.version import __version__
 
 U = TypeVar("U")
@@ -184,7 +185,7 @@ def _in_processes(
         for piece in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
             yield piece
     except TerminatedWorkerError:
-        advice = "if memory ran out, use fewer --jobs"
+        advice = Message("if memory ran out, use fewer ", OptionName("jobs"))
         raise InterruptedWorkError("a worker process was terminated", advice) from None
     finally:
         with warnings.catch_warnings(
@@ -293,7 +294,9 @@ def _connected(address: str) -> Iterator[Any]:
         from distributed.comm import get_address_host_port
     except ImportError:
         raise NotInstalledError(
-            "no-dask", f"--dask {address} needs Dask", "pip install 'robustcs[dask]'"
+            "no-dask",
+            Message(OptionName("dask"), f" {address} needs Dask"),
+            "pip install 'robustcs[dask]'",
         ) from None
     import logging
 

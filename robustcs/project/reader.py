@@ -25,6 +25,7 @@ from robustcs.inputs.readings import (
     texts_in_order,
 )
 from robustcs.inputs.runs import read_run
+from robustcs.messages import Message, OptionName
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project, Role, TextSource, protect_inputs
@@ -43,17 +44,32 @@ U = TypeVar("U")
 
 #: Key in the project → error if it is missing: slug, problem, advice.
 REQUIRED = {
-    key: (f"no-{key.replace('_', '-')}", f"no {what} given", f"add {how}")
-    for key, what, how in (
-        ("qrels", "qrels are", "--qrels FILE"), ("judges", "judges are", "--judge NAME=FILE"),
-        ("paraphrases", "paraphrases are", "--paraphrases FILE"), ("collection", "collection is", "--collection FILE"),
-        ("gold", "gold answers are", "--gold FILE"),
+    key: (f"no-{key.replace('_', '-')}", f"no {what} given", Message("add ", option))
+    for key, what, option in (
+        ("qrels", "qrels are", OptionName("qrels", "FILE")),
+        ("judges", "judges are", OptionName("judge", "NAME=FILE")),
+        ("paraphrases", "paraphrases are", OptionName("paraphrases", "FILE")),
+        ("collection", "collection is", OptionName("collection", "FILE")),
+        ("gold", "gold answers are", OptionName("gold", "FILE")),
     )
 } | {
-    "clariq": ("no-inputs", "no clarifying questions are given",
-               "add --topics FILE, --run NAME=FILE and so on, or the keys of [clariq]"),
-    "crowd": ("nothing-given", "neither grades nor runs are given", "name a file of grades, or add --run NAME=FILE"),
-}  # fmt: skip
+    "clariq": (
+        "no-inputs",
+        "no clarifying questions are given",
+        Message(
+            "add ",
+            OptionName("topics", "FILE"),
+            ", ",
+            OptionName("run", "NAME=FILE"),
+            " and so on, or the keys of [clariq]",
+        ),
+    ),
+    "crowd": (
+        "nothing-given",
+        "neither grades nor runs are given",
+        Message("name a file of grades, or add ", OptionName("run", "NAME=FILE")),
+    ),
+}
 
 #: Shows progress over an iterable: (items, description, number of items) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]

@@ -18,10 +18,12 @@ from robustcs.evaluation.grid import Cell, parse_cell
 from robustcs.evaluation.measure import ANSWER_FAMILIES, refuse_given
 from robustcs.inputs.paths import shown
 from robustcs.inputs.qrels import Qrels
+from robustcs.messages import AnyOf, Either, Message, OptionName
 from robustcs.project.model import Formulation, Project, measures, needs, of_rankings, only
 from robustcs.project.open_questions import (
     System,
     check_baselines,
+    options_of_groups,
     raw_baseline,
     systems_of,
     unanswered,
@@ -76,7 +78,7 @@ def question_pairs(
             raise UsageError(
                 "no-texts",
                 f"no question texts of the {role} formulation",
-                f"add --rewrites {role}=FILE",
+                Message("add ", OptionName("rewrites", f"{role}=FILE")),
             )
     human = next(part for part in parts if part.role == "human")
     rewriters = [
@@ -98,7 +100,14 @@ def sampled(workspace: Workspace) -> list[Formulation]:
         part for part in parts
         if part.sample_runs or any(len(texts) > 1 for texts in workspace.samples[part.name].values())
     ]  # fmt: skip
-    advice = "repeat --qr NAME=FILE with the same NAME, or give texts with several samples (--rewrites, --samples)"
+    advice = Message(
+        Either("repeat --qr NAME=FILE with the same NAME", "give qr={NAME: [FILE, FILE]}"),
+        ", or give texts with several samples (",
+        OptionName("rewrites"),
+        ", ",
+        OptionName("samples"),
+        ")",
+    )
     needs(found, "no-samples", "no rewriter has several samples", advice)
     return found
 
@@ -123,7 +132,11 @@ def grid(workspace: Workspace) -> dict[Cell, Path]:
         len(found) > 1,
         "no-grid",
         what,
-        "add --cell WORDING/RANKER=FILE for each run, or [components] in robustcs.toml",
+        Message(
+            "add ",
+            OptionName("cell", "WORDING/RANKER=FILE"),
+            " for each run, or [components] in robustcs.toml",
+        ),
     )
     return found
 
@@ -131,7 +144,14 @@ def grid(workspace: Workspace) -> dict[Cell, Path]:
 def new_judgments(workspace: Workspace) -> None:
     """Require new judgments, or the grades of judges."""
     given = workspace.project.new_judgments or workspace.project.judges
-    advice = "add --new-judgments FILE, --what-if N or --leave-one-out"
+    advice = Message(
+        "add ",
+        OptionName("new-judgments", "FILE"),
+        ", ",
+        OptionName("what-if", "N"),
+        " or ",
+        OptionName("leave-one-out"),
+    )
     needs(given, "no-new-judgments", "no new judgments are given", advice)
 
 
@@ -139,12 +159,9 @@ def groups(workspace: Workspace) -> None:
     """Require groups of given runs; if sets were rewritten, their baseline must be rewritten too."""
     project = workspace.project
     given = (("manual", "human", project.texts), ("raw", raw_baseline(project), project.raw_texts))
-    lines = [
-        f"--group {name}={','.join([baseline, *sets])}" for name, baseline, sets in given if sets
-    ]
-    advice = (
-        f"add {' '.join(lines) or '--group NAME=BASELINE,SET,SET'}, or [groups] in robustcs.toml"
-    )
+    wanted = [(name, baseline, tuple(sets)) for name, baseline, sets in given if sets]
+    example = options_of_groups(wanted or [("NAME", "BASELINE", ("SET", "SET"))])
+    advice = Message("add ", example, ", or [groups] in robustcs.toml")
     needs(project.groups, "no-groups", "no groups of runs are given", advice)
     check_baselines(workspace.project)
     compared_runs(workspace)
@@ -171,7 +188,9 @@ def systems_with_texts(workspace: Workspace) -> list[System]:
         systems,
         "no-texts",
         "no questions are given",
-        "add --rewrites ROLE=FILE or --texts NAME=FILE",
+        Message(
+            "add ", OptionName("rewrites", "ROLE=FILE"), " or ", OptionName("texts", "NAME=FILE")
+        ),
     )
     return systems
 
@@ -185,7 +204,14 @@ def compared_texts(workspace: Workspace) -> None:
         or roles >= {"human", "qr"}
         or (project.paraphrases and roles - {"qr"})
     )
-    advice = "add --rewrites ROLE=FILE for each, or name two files with --source FILE[:FIELD] and --target FILE[:FIELD]"
+    advice = Message(
+        "add ",
+        OptionName("rewrites", "ROLE=FILE"),
+        " for each, or name two files with ",
+        OptionName("source", "FILE[:FIELD]"),
+        " and ",
+        OptionName("target", "FILE[:FIELD]"),
+    )
     needs(compared, "no-texts", "texts of Human and of another formulation are needed", advice)
 
 
@@ -205,7 +231,13 @@ def texts_of_turns(workspace: Workspace) -> None:
         given,
         "no-texts",
         "no turns are given",
-        "add --rewrites original=FILE and --rewrites human=FILE",
+        Message(
+            "add ",
+            Either(
+                "--rewrites original=FILE and --rewrites human=FILE",
+                "rewrites={'original': FILE, 'human': FILE}",
+            ),
+        ),
     )
 
 
@@ -225,13 +257,18 @@ def generated_answers(workspace: Workspace) -> None:
         raise UsageError(
             "no-responses",
             "no answers of systems are given",
-            "add --tasks NAME=FILE or --response NAME=FILE",
+            Message(
+                "add ",
+                OptionName("tasks", "NAME=FILE"),
+                " or ",
+                OptionName("response", "NAME=FILE"),
+            ),
         )
     if twice := sorted(known.responses.keys() & known.tasks.keys()):
         raise UsageError(
             "repeated-run",
             f"{twice[0]} has two files of answers",
-            "give --tasks or --response for a system",
+            Message("give ", AnyOf(("tasks", "response")), " for a system"),
         )
 
 
@@ -247,9 +284,17 @@ def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
 
     Raises :class:`UsageError` without qrels or runs.
     """
-    needs(project.qrels, "no-qrels", "no qrels", "add qrels = … or --qrels")
     needs(
-        project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE"
+        project.qrels,
+        "no-qrels",
+        "no qrels",
+        Message("add ", Either("qrels = … or --qrels", "qrels")),
+    )
+    needs(
+        project.systems,
+        "no-runs",
+        "no runs",
+        Message("add them to robustcs.toml or with ", OptionName("run", "NAME=FILE")),
     )
     return of_rankings(
         project,
@@ -276,13 +321,21 @@ def formulations_by_answers(project: Project) -> Project:
 
     Raises :class:`UsageError` without gold answers or predicted answers.
     """
-    needs(project.gold, "no-gold", "no gold answers", "name them with gold = … or --gold")
+    needs(
+        project.gold,
+        "no-gold",
+        "no gold answers",
+        Message("name them with ", Either("gold = … or --gold", "gold")),
+    )
     answers = any(part.answers for part in project.formulations.values())
     needs(
         answers,
         "no-answers",
         "no predicted answers",
-        "name them with --answers qr=FILE and human=FILE",
+        Message(
+            "name them with ",
+            Either("--answers qr=FILE and human=FILE", "answers={'qr': FILE, 'human': FILE}"),
+        ),
     )
     part = only(project, ("gold", "thresholds", "policy", "seed"), ("answers", "rewrites"))
     return replace(part, metrics=measures(project, of_answers=True))
@@ -294,7 +347,7 @@ def formulations_by_answers(project: Project) -> Project:
 def highest_grade(qrels: Qrels) -> int:
     """Return the highest grade of the qrels. Raises :class:`UsageError` if it is not in 1 to 9: one key assigns one grade."""
     highest = int(qrels.grades.max())
-    advice = "set the highest grade of the scale with --set max-grade=N"
+    advice = Message("set the highest grade of the scale with ", OptionName("max-grade", "N"))
     needs(
         1 <= highest <= 9,
         "no-scale",
@@ -316,7 +369,7 @@ def relevant_passages(
         wanted,
         "nothing-relevant",
         f"no passage has a grade of {level} or more",
-        "lower --relevance-level",
+        Message("lower ", OptionName("relevance-level")),
     )
     found = read(wanted)
     what = f"{shown(path)} contains none of the relevant passages"
@@ -335,7 +388,13 @@ def experiment_turns(
     """Return the turns with paraphrases and texts of Original and Human. Raises :class:`UsageError` if there are none."""
     human, original = texts.get("human"), texts.get("original")
     if not human or not original:
-        advice = "add --rewrites original=FILE and --rewrites human=FILE"
+        advice = Message(
+            "add ",
+            Either(
+                "--rewrites original=FILE and --rewrites human=FILE",
+                "rewrites={'original': FILE, 'human': FILE}",
+            ),
+        )
         raise UsageError("no-baseline", "the experiment needs texts of Original and Human", advice)
     turns = human.keys() & original.keys() & set(paraphrased)
     if not turns:

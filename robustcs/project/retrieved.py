@@ -20,6 +20,7 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import text_lines
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Either, Message, OptionName
 from robustcs.project.model import Project
 from robustcs.project.open_questions import (
     Maker,
@@ -81,7 +82,7 @@ def plan_table(result: Result) -> Table:
 
 
 #: Advice if --no-retrieve forbids retrieval.
-_FORBIDDEN = "retrieve them with robustcs retrieve, or omit --no-retrieve"
+_FORBIDDEN = Message("retrieve them with robustcs retrieve", Either(", or omit --no-retrieve", ""))
 #: The tag of runs.
 TAG = "robustcs"
 #: Number of questions that are searched and stored together; an interruption loses at most these.
@@ -120,7 +121,10 @@ class Retrieval:
         if not self.indexed and collection is None:
             raise unanswered(
                 self.systems,
-                f"there is no index at {self.settings.index}; name one with robustcs retrieve --index",
+                Message(
+                    f"there is no index at {self.settings.index}; name one ",
+                    Either("with robustcs retrieve --index", "in [retrieval]"),
+                ),
             )
         sidecars = [read_sidecar(self.maker.run_path(system.name)) for system in self.systems]
         wanted = {
@@ -238,10 +242,13 @@ class Retrieval:
         path = self.maker.run_path(system.name)
         there = read_sidecar(path) if path.is_file() else None
         if path.exists() and (there is None or not there.made):
-            raise UsageError(
-                "file-exists", f"{path} exists already, and robustcs did not write it",
-                f"to use it, name it as the run of {system.name}; else choose another folder with --folder or in [retrieval]",
-            )  # fmt: skip
+            advice = Message(
+                f"to use it, name it as the run of {system.name}; else choose another folder ",
+                Either("with --folder or in", "in"),
+                " [retrieval]",
+            )
+            found = f"{path} exists already, and robustcs did not write it"
+            raise UsageError("file-exists", found, advice)
         return there
 
     def _write(self, system: System) -> Path:
@@ -308,7 +315,9 @@ class Retrieval:
         collection = self.workspace.project.collection
         if collection is None:
             raise UsageError(
-                "no-collection", "re-ranking needs passage texts", "add --collection FILE"
+                "no-collection",
+                "re-ranking needs passage texts",
+                Message("add ", OptionName("collection", "FILE")),
             )
         track = self.workspace.track
         return rerank(

@@ -8,6 +8,7 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.objects import is_records
+from robustcs.messages import Message, OptionName
 from robustcs.project.overrides import file_of
 from robustcs.project.sources import several
 from robustcs.project.workspace import Workspace
@@ -50,7 +51,7 @@ def slicings(
             continue
         file = file_of("slices", "slices", one)
         if isinstance(one, str) and os.sep not in one and not file.suffix and not file.exists():
-            found = f"--slices {one}: neither a file nor a known property"
+            found = Message(OptionName("slices"), f" {one}: neither a file nor a known property")
             raise UsageError(
                 "no-such-slicing", found, f"name a file, or choose from {', '.join(WORDS)}"
             )
@@ -60,8 +61,9 @@ def slicings(
         for column, values in read.items():
             known = columns.setdefault(column, {})
             if twice := [turn for turn in values if turn in known]:
-                found = (
-                    f"--slices {file}: another file also has column {column} for {some_of(twice)}"
+                found = Message(
+                    OptionName("slices"),
+                    f" {file}: another file also has column {column} for {some_of(twice)}",
                 )
                 raise UsageError(
                     "repeated-slices",
@@ -80,10 +82,18 @@ def searched(
     """Return the slicings to search: ``cut``, else :data:`SEARCHED`. Raises :class:`UsageError` if there is none."""
     found = tuple(cut) or slicings(workspace, turns, None, evaluated, SEARCHED)[0]
     if not any(one.slices for one in found):
-        why = "--find-slices has nothing to search: neither turn ids nor texts split these turns"
+        why = Message(
+            OptionName("find-slices"),
+            " has nothing to search: neither turn ids nor texts split these turns",
+        )
         raise UsageError(
             "no-slices",
             why,
-            "add properties with --slices FILE, or texts with --rewrites original=FILE",
+            Message(
+                "add properties with ",
+                OptionName("slices", "FILE"),
+                ", or texts with ",
+                OptionName("rewrites", "original=FILE"),
+            ),
         )
     return found

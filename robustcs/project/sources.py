@@ -329,6 +329,18 @@ def mapping_of(key: str, value: Any, what: str = "FILE") -> Mapping[str, Any]:
 # ---------------------------------------------------------------- ``NAME=FILE``: files named in options
 
 
+#: Command → option of other commands for a kind of file → its own option for such files.
+OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
+    "answers": {
+        "qrels": "gold-passages",
+        "run": "passages",
+        "original": "passages",
+        "qr": "passages",
+        "human": "passages",
+    },
+}
+
+
 def assigned(option: str, what: str, text: str) -> tuple[str, str]:
     """Split ``NAME=FILE``. Raises :class:`UsageError` for anything else."""
     name, equals, value = text.partition("=")

@@ -26,6 +26,7 @@ from robustcs.evaluation.turns import (
 )
 from robustcs.inputs.paths import PooledFile, pooled, shown
 from robustcs.inputs.readings import reading_once
+from robustcs.messages import Message, OptionName
 from robustcs.project.model import ROLES, Project, Role, TextSource
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
@@ -131,7 +132,7 @@ class Workspace(Inputs):
                 have = (
                     f"choose from {', '.join(systems)}"
                     if systems
-                    else "add runs with --run NAME=FILE"
+                    else Message("add runs with ", OptionName("run", "NAME=FILE"))
                 )
                 if name == ORIGINAL_REWRITTEN:
                     have = "to retrieve it from the Original texts, set an index and a rewriter in [retrieval]"
@@ -331,18 +332,18 @@ class Workspace(Inputs):
                 waiting = [part.name for part in parts if part.role == role and part.rewrites]
                 if not answers and waiting:
                     raise self.unanswered(waiting[:1])
-                what, option = (
-                    ("answers", f"--answers {role}=FILE")
-                    if answers
-                    else ("run or scores", f"--{role} FILE or --scores {role}=FILE")
-                )
+                scores = OptionName("scores", f"{role}=FILE")
+                if answers:
+                    what, option = "answers", Message(OptionName("answers", f"{role}=FILE"))
+                else:
+                    what, option = (
+                        "run or scores",
+                        Message(OptionName(role, "FILE"), " or ", scores),
+                    )
                 have = f" (given: {', '.join(name for _, name in chosen)})" if chosen else ""
-                components = (
-                    "; robustcs components needs no human rewrites"
-                    if self.project.components
-                    else ""
-                )
-                advice = f"add {option}, or create a robustcs.toml with robustcs init{components}"
+                advice = Message("add ", option, ", or create a robustcs.toml with robustcs init")
+                if self.project.components:
+                    advice = Message(advice, "; robustcs components needs no human rewrites")
                 raise UsageError(
                     "no-formulation", f"no {what} of the {role} formulation{have}", advice
                 )
@@ -391,7 +392,11 @@ class Workspace(Inputs):
             return
         if waiting := self._with_texts():
             raise self.unanswered(waiting)
-        raise UsageError("no-runs", "no runs are given", "add them with --run NAME=FILE")
+        raise UsageError(
+            "no-runs",
+            "no runs are given",
+            Message("add them with ", OptionName("run", "NAME=FILE")),
+        )
 
     def unanswered(self, names: Collection[str]) -> UsageError:
         """Return the error for systems that have texts but no run; it names the turns and the command to run."""

@@ -33,6 +33,7 @@ from robustcs.inputs.collection import passages
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.text import is_whole, read_json
+from robustcs.messages import Message, OptionName
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.programs.runner import Track
 from robustcs.retrieval.java import (
@@ -83,7 +84,13 @@ def index_state(folder: StrPath) -> IndexState:
     """
     path = Path(folder)
     if not path.exists():
-        advice = "give an index with --index, or a collection with --collection to create one"
+        advice = Message(
+            "give an index with ",
+            OptionName("index"),
+            ", or a collection with ",
+            OptionName("collection"),
+            " to create one",
+        )
         raise input_error(path, None, "no such index", advice, "no-such-index")
     if not any(path.glob("segments_*")):
         found = "the folder has no file segments_N" if path.is_dir() else "this is a file"
@@ -187,7 +194,13 @@ def build_index(
             written, files, passages = write_parts(collection, parts, track)
             if wanted and _content(passages) not in wanted:
                 told = "not the passages that the runs were retrieved from"
-                advice = "give their index with --index, or another --folder to retrieve all questions from this collection"
+                advice = Message(
+                    "give their index with ",
+                    OptionName("index"),
+                    ", or another ",
+                    OptionName("folder"),
+                    " to retrieve all questions from this collection",
+                )
                 raise input_error(collection, None, told, advice, "other-collection")
             command = [
                 os.fspath(java), *memory_options(heap), "-cp", os.fspath(jar), "io.anserini.index.IndexCollection",
@@ -383,7 +396,9 @@ def segment_collection(
     refuse_protected(target)
     if target.exists():
         raise UsageError(
-            "file-exists", f"{target} already exists", "delete it, or give another --folder"
+            "file-exists",
+            f"{target} already exists",
+            Message("delete it, or give another ", OptionName("folder")),
         )
     documents = passages = 0
     try:

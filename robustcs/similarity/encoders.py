@@ -21,6 +21,7 @@ import numpy as np
 from robustcs.errors import InputError, NotInstalledError, UsageError, input_error
 from robustcs.inputs.files import fingerprint
 from robustcs.lazy import npt
+from robustcs.messages import Message, OptionName
 from robustcs.programs.outputs import OutputStore
 from robustcs.programs.runner import Track
 from robustcs.similarity.rouge_bleu import rouge, rouge_names
@@ -29,7 +30,10 @@ from robustcs.wording import counted
 #: Number of texts per batch: limits the memory, and the work that an interruption loses.
 BATCH = 256
 #: Name of an encoder → the option that names its model.
-ENCODERS = {"use": "--use MODEL", "sentence_transformer": "--sentence-transformer FOLDER"}
+ENCODERS = {
+    "use": OptionName("use", "MODEL"),
+    "sentence_transformer": OptionName("sentence-transformer", "FOLDER"),
+}
 
 Vectors = npt.NDArray[np.float32]
 
@@ -201,7 +205,7 @@ def check_similarities(names: Sequence[str], encoders: Sequence[str]) -> None:
     for name in names:
         if name in ENCODERS and name not in encoders:
             raise UsageError(
-                "no-model", f"{name} requires a model", f"name it with {ENCODERS[name]}"
+                "no-model", f"{name} requires a model", Message("name it with ", ENCODERS[name])
             )
         if name not in ENCODERS and name not in rouge_names():
             known = ", ".join((*rouge_names(), *ENCODERS))
@@ -212,8 +216,14 @@ def check_similarities(names: Sequence[str], encoders: Sequence[str]) -> None:
             )
     for name in encoders:
         if name not in names:
-            found = f"{ENCODERS[name].split()[0]} has no effect without --x {name}"
-            raise UsageError("idle-option", found, f"add --x {name}, or leave the model out")
+            found = Message(
+                OptionName(ENCODERS[name].name), " has no effect without ", OptionName("x", name)
+            )
+            raise UsageError(
+                "idle-option",
+                found,
+                Message("add ", OptionName("x", name), ", or leave the model out"),
+            )
 
 
 def question_similarities(

@@ -18,6 +18,7 @@ from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import Threshold, parse_threshold, refuse_unreachable
 from robustcs.inputs.ids import Ids, pair_keys
+from robustcs.messages import Message, OptionName
 
 #: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86% of the weight (Webber et al., 2010).
 RBO_PERSISTENCE = 0.9
@@ -215,7 +216,7 @@ def parse_answer_measure(text: str) -> AnswerMeasure:
     except UsageError as error:
         raise UsageError(
             "unknown-answer-measure", f"no measure of answers is named {text!r}",
-            "write overlap_K, jaccard_K, rbo, answer_jaccard, a column of --scores answers=FILE, a measure (QR − Human), or a"
-            " measure and a threshold (is QR correct?), such as P_1=1",
+            Message("write overlap_K, jaccard_K, rbo, answer_jaccard, a column of ", OptionName("scores", "answers=FILE"),
+                    ", a measure (QR − Human), or a measure and a threshold (is QR correct?), such as P_1=1"),
         ) from error  # fmt: skip
     return AnswerMeasure(measure.name, "difference", measure=measure)

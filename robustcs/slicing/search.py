@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
+from robustcs.messages import Message, OptionName
 from robustcs.result import Field, count, difference, p_value, score, text
 from robustcs.slicing.estimates import rearranged
 from robustcs.slicing.table import Slicing
@@ -114,8 +115,10 @@ def check_units(units: Units) -> None:
     if units.note or units.count < FEWEST_UNITS:
         have = units.note or f"there are {counted(units.count, units.kind)}"
         needed = "conversations or topics" if units.note else f"{units.kind}s"
-        found = f"--find-slices requires {FEWEST_UNITS} {needed}: {have}"
-        raise UsageError("few-units", found, "use --slices, which works with fewer")
+        found = Message(OptionName("find-slices"), f" requires {FEWEST_UNITS} {needed}: {have}")
+        raise UsageError(
+            "few-units", found, Message("use ", OptionName("slices"), ", which works with fewer")
+        )
 
 
 def rules_of(slicings: Sequence[Slicing], units: Units) -> list[Rule]:

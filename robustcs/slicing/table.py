@@ -11,6 +11,7 @@ import numpy as np
 from robustcs.conversations import Conversations
 from robustcs.errors import UsageError
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Either, Message
 from robustcs.similarity.function_words import (
     AUXILIARIES,
     CONNECTING,
@@ -258,8 +259,12 @@ def _refuse_unknown(
         named = [TEXTS]
     if named:
         why = _NO_ORIGINAL if named[0] == TEXTS else _WHY[named[0]]
-        advice = (
-            "name texts with --rewrites original=FILE, human=FILE, or as rewrites in robustcs.toml"
+        advice = Message(
+            "name texts with ",
+            Either(
+                "--rewrites original=FILE, human=FILE", "rewrites={'original': FILE, 'human': FILE}"
+            ),
+            ", or as rewrites in robustcs.toml",
         )
         raise UsageError("no-texts", f"no slices by {named[0]}: {why}", advice)
 

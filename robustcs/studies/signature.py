@@ -35,6 +35,8 @@ class Opt:
         Make it repeatable although its type is not a tuple, because Python accepts more types.
     needs
         Options, separated by a space, without all of which this one has no effect.
+    rare
+        Only --help-all shows it, unless all options of the command fit on the page of --help.
     """
 
     metavar: str = ""
@@ -44,19 +46,23 @@ class Opt:
     argument: bool = False
     many: bool = False
     needs: str = ""
+    rare: bool = False
 
 
-def at_least(low: int, high: int = MOST, metavar: str = "N", needs: str = "") -> Opt:
+def at_least(
+    low: int, high: int = MOST, metavar: str = "N", needs: str = "", rare: bool = False
+) -> Opt:
     """Return the properties of an option with a whole number of at least ``low``."""
-    return Opt(metavar, low, high, needs=needs)
+    return Opt(metavar, low, high, needs=needs, rare=rare)
 
 
 class Option(click.Option):
-    """An option of a function; ``needs`` are options without all of which it has no effect."""
+    """An option of a function; ``needs`` and ``rare``: see :class:`Opt`."""
 
-    def __init__(self, *args: Any, needs: str, **settings: Any):
+    def __init__(self, *args: Any, needs: str, rare: bool, **settings: Any):
         super().__init__(*args, **settings)
         self.needs = needs.split()
+        self.rare = rare
 
 
 #: Types that several studies use.
@@ -118,6 +124,7 @@ def _parameter(
     settings: dict[str, Any] = {
         "help": " ".join(says[one.name].split()).replace("``", ""),
         "needs": opt.needs,
+        "rare": opt.rare,
     }
     if kind is bool:
         return Option([flag, one.name], is_flag=True, default=one.default is True, **settings)

@@ -77,11 +77,7 @@ def test_an_option_without_the_one_that_it_needs_is_refused(name: str, option: O
         if option.is_flag
         else [str(option.type.choices[0] if isinstance(option.type, click.Choice) else 3)]
     )
-    words = (
-        ["--set", f"{word[6:]}={(*value, 'true')[0]}"]
-        if word.startswith("--set ")
-        else [word, *value]
-    )
+    words = [word, *value]
     with pytest.raises(
         UsageError,
         match=f"^{word} has no effect without {' or '.join(option.needs)}; add {option.needs[0]}",

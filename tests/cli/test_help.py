@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from dataclasses import fields
 
 import click
 import pytest
 
-from robustcs.cli.commands import GROUPS, MOST_SHOWN, PagedCommand, examples_first
+from robustcs.cli.commands import GROUPS, MOST_SHOWN, examples_first
 from robustcs.cli.main import cli
-from robustcs.cli.options import RENAMED, SET
-from robustcs.project.sources import settings_of
-from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.studies.registry import STUDIES, THEMES
 from tests.conftest import COMMANDS, Command, options_of
 
@@ -57,7 +53,7 @@ def test_a_short_page_has_the_usual_options_and_names_the_long_one(
     )
     assert shown <= all_of_them and len(shown) <= MOST_SHOWN
     names_it = re.search(rf"\n[0-9]+ more options?: robustcs {name} --help-all\n$", out) is not None
-    assert names_it == (shown != all_of_them or "Settings (" in every)
+    assert names_it == (shown != all_of_them)
 
 
 def test_all_options_together() -> None:
@@ -67,78 +63,37 @@ def test_all_options_together() -> None:
         for option in command.params
         if isinstance(option, click.Option)
     ]
-    # those that several commands share are declared once; the last two names are --conversation, which the command line needs
-    # where there is no project file, and check --accept, which no other option replaces
+    # those that several commands share are declared once
     assert (
-        len(set(options)) <= 350 and len({max(option.opts, key=len) for option in options}) <= 112
+        len(set(options)) <= 350 and len({max(option.opts, key=len) for option in options}) <= 137
     )
 
 
-def test_settings_are_changed_by_set(in_demo: Command) -> None:
-    new, old = (
-        in_demo("sweep --table areas --set step=0.5"),
-        in_demo("sweep --table areas --step 0.5"),
-    )
-    assert (new.out, new.err) == (old.out, "")
-    assert old.err == "--step is now --set step=VALUE; the next release removes the old form\n"
-    assert "Settings (--set KEY=VALUE):\n  step  " in in_demo("sweep --help-all").out
-    assert "sweep has no such setting; choose from step" in in_demo("sweep --set x=1", code=2).err
-    assert (
-        "--set stemmer=no; write stemmer=true or stemmer=false"
-        in in_demo("correlate --set stemmer=no", code=2).err
-    )
+def test_rare_options_are_options_like_all_others(in_demo: Command) -> None:
+    bins = "sweep --metric ndcg_cut_3 --format json"
+    assert in_demo(f"{bins} --step 0.5").out != in_demo(bins).out
+    # the short page is full without it
+    assert "--step" not in in_demo("sweep --help").out
+    assert "\n  --step T " in in_demo("sweep --help-all").out
+    # a short page with room shows it
+    assert "\n  --majority N " in in_demo("agreement --help").out
+    pairs = in_demo("correlate --table pairs").out
+    assert in_demo("correlate --stemmer --table pairs").out == pairs
+    assert in_demo("correlate --no-stemmer --table pairs").out != pairs
     refused = {
-        "paraphrase --set turns=x": "value for '--set turns': 'x' is",
-        "sweep --set step=.1 --set step=.2": "--set step is given twice",
+        "augment --off-scale x": "value for '--off-scale': 'x' is not one of",
+        "sweep --step .1 --step .2": "--step is given twice: .1, .2; give it once",
+        "agreement --majority 0": "value for '--majority': 0 is not in the range",
+        "correlate --no-stemmer=x": "Option '--no-stemmer' does not take a value.",
     }
     for line, found in refused.items():
         assert found in in_demo(line, code=2).err
-    assert (
-        in_demo("correlate --set stemmer=false --table pairs").out
-        != in_demo("correlate --table pairs").out
-    )
-    for name, keys in SET.items():
-        command = COMMANDS[name]
-        assert isinstance(command, PagedCommand) and list(command.settings) == list(keys)
-    # the value of another option may be the name of a setting
-    assert in_demo("augment --metric P_1 --table conflicts").err == ""
-    assert {name for name in COMMANDS if "--set " in in_demo(f"{name} --help-all").out} == set(SET)
-    assert "No such option '--set'" in in_demo("diversity --set step=1", code=2).err
 
 
-def test_an_old_name_works_and_says_the_new_one(in_demo: Command) -> None:
-    new, old = (
-        in_demo("unjudged --table rates --top 2"),
-        in_demo("unjudged --table rates --depth 2"),
-    )
-    assert (old.out, new.err) == (new.out, "")
-    assert old.err == "--depth is now called --top; the next release removes the old name\n"
-    for command, names in RENAMED.items():
-        words = {word for option in options_of(command) for word in option.opts} | {
-            f"--{key}" for key in SET.get(command, ())
-        }
-        assert {new for new in names.values() if " under [" not in new} <= words and not set(
-            names
-        ) & words - {"--depth"}
-    err = in_demo("retrieve --ir-metadata", code=2).err
-    assert (
-        err
-        == "robustcs: --ir-metadata is no longer an option; write ir_metadata under [retrieval] in robustcs.toml\n"
-    )
-
-
-def test_a_renamed_option_names_a_key_of_the_project_file() -> None:
-    moved = [
-        new.split(" under ")
-        for names in RENAMED.values()
-        for new in names.values()
-        if " under [" in new
-    ]
-    known = {field.name for field in fields(RetrievalSettings)}
-    assert moved and all(
-        key in (known if table == "[retrieval]" else settings_of(table.strip("[]")))
-        for key, table in moved
-    )
+def test_an_unknown_option_is_an_error_with_similar_options(in_demo: Command) -> None:
+    err = in_demo("sweep --stepp 0.5", code=2).err
+    assert "No such option '--stepp'. (Did you mean one of: " in err and "'--step'" in err
+    assert "No such option '--set'" in in_demo("sweep --set step=0.5", code=2).err
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -156,7 +111,7 @@ def test_a_page_shows_examples_first_and_options_in_groups(in_demo: Command, nam
     assert usage.startswith("Usage: ") and question.startswith("  ")
     assert examples.startswith(f"  Examples:\n    robustcs {name}")
     assert max(map(len, out.splitlines())) <= 80
-    titles = re.findall(r"^(\S.*):$", out.partition("\nSettings (--set")[0], re.MULTILINE)
+    titles = re.findall(r"^(\S.*):$", out, re.MULTILINE)
     assert (
         titles == [title for title in ("Options", *GROUPS) if title in titles]
         and titles[-1] == "Running"

@@ -17,7 +17,7 @@ COMMANDS = {
     "breakdown": "breakdown --show 001",
     "two rewriters": "breakdown --qr B=runs/plain_qr.trec",
     "answers": "breakdown --metric f1 --metric em",
-    "sweep": "sweep --set step=0.1 --metric ndcg_cut_3 --metric P_1 --qr B=runs/plain_qr.trec",
+    "sweep": "sweep --step 0.1 --metric ndcg_cut_3 --metric P_1 --qr B=runs/plain_qr.trec",
     "check": "check",
 }
 #: The beginning of the policy line, which names the units where there are intervals.

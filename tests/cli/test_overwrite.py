@@ -16,7 +16,7 @@ INPUTS = ["robustcs.toml", "my.toml", "qrels.txt", "topics.json", "answers/gold.
           "runs/plain_human.trec"]  # fmt: skip
 #: Commands with ``{}`` where they write.
 WRITERS = [
-    "breakdown --output {}", "sweep --set step=0.5 --format json --output {}", "correlate --format csv --output {}",
+    "breakdown --output {}", "sweep --step 0.5 --format json --output {}", "correlate --format csv --output {}",
     "unjudged --format csv --output {}", "robustness --format json --output {}", "augment --leave-one-out --format json -o {}",
     "augment --new-judgments new.txt --write-qrels {}", "judge --list --format csv --output {}", "judge --judgments {}",
     "testsets --format json --output {}", "paraphrase --format json --output {}", "diversity --format csv --output {}",
@@ -127,7 +127,7 @@ def test_a_store_is_never_made_of_an_input(
     Path("my.toml").write_text(
         'gold = "empty.txt"\n[retrieval]\nindex = "index"\nstore = "empty.txt"\n'
     )
-    assert run(["retrieve", "--set", "size=true", "--config", "my.toml"]) == 2
+    assert run(["retrieve", "--size", "--config", "my.toml"]) == 2
     assert (
         "empty.txt is an input, which is never overwritten" in capfd.readouterr().err
         and Path("empty.txt").read_bytes() == b""

@@ -80,7 +80,7 @@ def test_the_requests_are_those_of_the_protocol(
 def test_what_is_wrong_is_told(
     in_demo: Command, tmp_path: Path, body: str, said: list[str]
 ) -> None:
-    first, second, *remarks = tried(in_demo, tmp_path, body, options="--set timeout=1")
+    first, second, *remarks = tried(in_demo, tmp_path, body, options="--timeout 1")
     assert first.startswith("3 requests of judge: ") and second == "The program does not work:"
     for one in said:
         assert any(line.startswith(f"- {one}") for line in remarks), remarks

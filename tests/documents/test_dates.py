@@ -53,7 +53,7 @@ def test_a_figure_and_a_report_say_it_before_they_write(demo, tmp_path, monkeypa
     monkeypatch.chdir(demo)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "abc")
     for command in (
-        f"sweep --set step=0.5 --output {tmp_path}/x.pdf",
+        f"sweep --step 0.5 --output {tmp_path}/x.pdf",
         f"report --output {tmp_path}/made",
     ):
         assert run(command.split()) == 2

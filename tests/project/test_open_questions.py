@@ -55,7 +55,7 @@ def test_an_imported_run_answers_the_texts_it_was_made_for(folder: Path) -> None
     run.write_text("1_1 Q0 e 1 2.0 x\n")
     assert systems_of(Workspace(project))[0].open == ()
     assert changed_texts(project.systems, workspace.texts) == [
-        f"{sidecar_path(run)} describes other content of a.trec; update it with robustcs retrieve --set record=true"
+        f"{sidecar_path(run)} describes other content of a.trec; update it with robustcs retrieve --record"
     ]
     sidecar_path(run).write_text("[]")
     assert changed_texts(project.systems, workspace.texts) == [
@@ -86,7 +86,7 @@ def test_each_file_of_a_joined_run_has_its_own_texts(folder: Path) -> None:
     files[1].write_text("2_1 Q0 e 1 2.0 x\n")
     assert systems_of(Workspace(project))[0].open == ()
     assert changed_texts(project.systems, workspace.texts) == [
-        f"{sidecar_path(files[1])} describes other content of b.trec; update it with robustcs retrieve --set record=true"
+        f"{sidecar_path(files[1])} describes other content of b.trec; update it with robustcs retrieve --record"
     ]
 
 

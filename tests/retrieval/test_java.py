@@ -93,7 +93,7 @@ def test_heap_too_small(bare: None) -> None:
         java.start("4k")
     assert str(error.value) == (
         "Java cannot work with a heap of 4k (Too small maximum heap); choose another size, below the memory of the machine,"
-        " such as --set heap=2g"
+        " such as --heap 2g"
     )
 
 

@@ -127,8 +127,8 @@ def test_the_command(
     )
     assert run(["retrieve", "--segment", "5"]) == 2
     assert "add --collection FILE" in capfd.readouterr().err
-    assert run(["retrieve", "--set", "spacy=en_core_web_sm"]) == 2
-    assert "--set spacy has no effect without --segment; add --segment" in capfd.readouterr().err
+    assert run(["retrieve", "--spacy", "en_core_web_sm"]) == 2
+    assert "--spacy has no effect without --segment; add --segment" in capfd.readouterr().err
     assert run(["retrieve", "--segment", "5", "--dry-run"]) == 2
     assert (
         "--explain or --dry-run cannot be combined; use one of them per call"
@@ -197,8 +197,8 @@ def test_without_spacy_or_its_model(
         "250",
         "--collection",
         "documents.jsonl",
-        "--set",
-        "spacy=en_core_web_sm",
+        "--spacy",
+        "en_core_web_sm",
     ]
     assert run(options) == 4
     assert "spaCy cannot be imported" in (said := capfd.readouterr().err)

@@ -88,8 +88,8 @@ def test_the_command_takes_nouns_off_by_the_tagger(
         "original=raw.tsv",
         "--rewrites",
         "human=manual.tsv",
-        "--set",
-        "turns=manual",
+        "--turns",
+        "manual",
     ]
     options = ["--with", "python3 ask.py", "--context-remover", "nltk", "--format", "json"]
     assert run(["paraphrase", *rewrites, *options]) == 0

@@ -18,6 +18,7 @@ from robustcs.inputs.annotations import AnnotatedText, TextKey
 from robustcs.inputs.annotations import Unit as TextUnit
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
+from robustcs.messages import Message, OptionName
 from robustcs.policy import Grouping
 from robustcs.result import (
     Evaluated,
@@ -158,7 +159,9 @@ def snippet_agreement(
     references, cut_note = effort.cut_references(texts, given)
     annotators = max((len(text.annotations) for text in texts.values()), default=0)
     if annotators < 2 and not texts.keys() & references.keys():
-        advice = "add the files of other annotators, or compare with --reference FILE"
+        advice = Message(
+            "add the files of other annotators, or compare with ", OptionName("reference", "FILE")
+        )
         raise UsageError("one-annotator", "no text has two annotators", advice)
     agreement.check_majority(majority, annotators, "annotators")
     chosen = {key: _chosen(text) for key, text in texts.items()}

@@ -24,7 +24,7 @@ from robustcs.studies.agreement.analysis import SnippetAgreement, Texts, snippet
 from robustcs.studies.agreement.findings import rating_findings, snippet_findings
 from robustcs.studies.agreement.ratings import RatingAgreement, rating_agreement
 from robustcs.studies.agreement.show import present_layers, show
-from robustcs.studies.signature import Count, File, Opt
+from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Command, Question
 
 
@@ -47,7 +47,7 @@ def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
     Examples:
       robustcs agreement
       robustcs agreement masters.csv --reference experts.csv --html snippets.html
-      robustcs agreement masters.csv --set majority=4 --table reference
+      robustcs agreement masters.csv --majority 4 --table reference
       robustcs agreement sentences.csv --reference experts.csv
       robustcs agreement ratings.csv --output ratings.svg
     """
@@ -144,7 +144,7 @@ def ask_ratings(workspace: Workspace) -> RatingAgreement:
 def _run(
     call: Call,
     files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)],
-    majority: Count | None,
+    majority: Annotated[int, at_least(1, rare=True)] | None,
     html: File | None,
 ) -> None:
     """Run the command.

@@ -303,7 +303,7 @@ def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list
 def _run(
     call: Call,
     *,
-    depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None,
+    depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth", rare=True)] | None,
     **settings: Any,
 ) -> None:
     """Run the command line.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal
 
 from robustcs.documents.document import Figure, Table
 from robustcs.evaluation.judgments import OffScale
 from robustcs.evaluation.measure import grade_notes
+from robustcs.messages import Either, Message
 from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import judged_pool
 from robustcs.project.model import Project, needs, of_rankings
@@ -18,10 +19,15 @@ from robustcs.result import Evaluated
 from robustcs.studies.audit.analysis import Audit, audit, common_pairs
 from robustcs.studies.audit.findings import audit_findings, verdicts
 from robustcs.studies.audit.show import show
+from robustcs.studies.signature import Opt
 from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Command, Question
 
 
-def ask(workspace: Workspace, *, off_scale: Literal["refuse", "drop", "clip"] = "refuse") -> Audit:
+def ask(
+    workspace: Workspace,
+    *,
+    off_scale: Annotated[Literal["refuse", "drop", "clip"], Opt(rare=True)] = "refuse",
+) -> Audit:
     """Compare a judge with human judgments to find out whether it can be trusted.
 
     The output contains the agreement on the same passages, the bias by the depth of the turn and by the runs that found a
@@ -75,7 +81,12 @@ _READING = (
 
 
 def _inputs(project: Project) -> Project:
-    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    needs(
+        project.qrels,
+        "no-qrels",
+        "no qrels",
+        Message("name them with ", Either("qrels = … or --qrels", "qrels")),
+    )
     return of_rankings(
         project,
         ("qrels", "qrels_source", "judges", "runs", "collection", "policy", "seed"),

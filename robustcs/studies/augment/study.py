@@ -17,6 +17,7 @@ from robustcs.inputs.paths import IRDS_PREFIX
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import text_lines
 from robustcs.lazy import pd
+from robustcs.messages import Message, OptionName
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.project import hole_imputation
 from robustcs.project.conversations import conversations_of
@@ -90,12 +91,12 @@ def pool_runs(
 def ask(
     workspace: Workspace,
     *,
-    conflicts: Literal["keep", "replace", "max", "fail"] = "keep",
+    conflicts: Annotated[Literal["keep", "replace", "max", "fail"], Opt(rare=True)] = "keep",
     what_if: Annotated[int, Opt("N", low=1, high=100000)] | None = None,
     leave_one_out: bool = False,
     pool_depth: Annotated[int, Opt("K", low=1, high=MOST)] = 10,
     within: Annotated[float, Opt("X")] | None = None,
-    off_scale: Literal["refuse", "drop", "clip"] = "refuse",
+    off_scale: Annotated[Literal["refuse", "drop", "clip"], Opt(rare=True)] = "refuse",
 ) -> Augmentation:
     """How do scores and the ranking of systems change when more passages are judged?
 
@@ -131,16 +132,24 @@ def ask(
 
     Examples:
       robustcs augment --new-judgments new.txt --write-qrels merged.txt
-      robustcs augment --set conflicts=max --metric ndcg_cut_3 --output t.tex
+      robustcs augment --conflicts max --metric ndcg_cut_3 --output t.tex
       robustcs augment --what-if 1000
       robustcs augment --leave-one-out --pool-depth 5
       robustcs augment --judge gpt=gpt.txt --within 0.03
     """
     project = workspace.project
     if within is not None and not project.judges:
-        raise UsageError("within-alone", "--within requires judges", "add --judge NAME=FILE")
+        raise UsageError(
+            "within-alone",
+            Message(OptionName("within"), " requires judges"),
+            Message("add ", OptionName("judge", "NAME=FILE")),
+        )
     if within is not None and not 0 < within < float("inf"):
-        raise UsageError("bad-within", f"--within {within:g}", "use a width above 0, such as 0.03")
+        raise UsageError(
+            "bad-within",
+            Message(OptionName("within"), f" {within:g}"),
+            "use a width above 0, such as 0.03",
+        )
     asked = bool(project.new_judgments or what_if or leave_one_out)
     if not asked:
         new_judgments(workspace)
@@ -264,7 +273,7 @@ def _conflict_error(conflicts: Sequence[Conflict]) -> InputError:
             conflict.new_file, _line_of(conflict),
             f"turn {conflict.turn} document {conflict.document} has grade {conflict.new} but grade {conflict.old} in"
             f" {conflict.old_file}",
-            "correct one of the files, or use --set conflicts=keep, replace or max", "contradicting-grades",
+            Message("correct one of the files, or use ", OptionName("conflicts"), " keep, replace or max"), "contradicting-grades",
         )
         for conflict in conflicts[:MAX_PROBLEMS]
     ]  # fmt: skip

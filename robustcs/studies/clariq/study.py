@@ -28,6 +28,7 @@ from robustcs.inputs.clariq import (
 from robustcs.inputs.mixed_initiative import read_question_bank
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
+from robustcs.messages import AnyOf, Message, OptionName
 from robustcs.project.model import ClariqFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.analysis import Clariq, clariq
@@ -114,7 +115,7 @@ class ClariqInputs:
     def qrels(self) -> Qrels:
         """Judgments of documents for facets."""
         if self.files.qrels is None:
-            advice = "add --qrels FILE, or qrels in [clariq]"
+            advice = Message("add ", OptionName("qrels", "FILE"), ", or qrels in [clariq]")
             raise UsageError("no-qrels", "no qrels of facets are given", advice)
         return self.workspace.read_qrels(self.files.qrels)
 
@@ -140,12 +141,16 @@ class ClariqInputs:
         if replace(files, qrels=None, conversations=None) == ClariqFiles():
             raise UsageError(
                 "no-inputs", "no files of clarifying questions are given",
-                "add --topics for statistics of the data, and --run, --evaluations, --performance, --need or --preferences"
-                " (in [clariq]: topics, runs …)",
+                Message("add ", OptionName("topics"), " for statistics of the data, and ",
+                        AnyOf(("run", "evaluations", "performance", "need", "preferences")), " (in [clariq]: topics, runs …)"),
             )  # fmt: skip
         if not files.topics and (files.needs or (files.runs and not files.performance)):
-            what = "--need" if files.needs else "--run"
-            raise UsageError("no-topics", f"{what} needs topics", "add --topics FILE")
+            what = OptionName("need" if files.needs else "run")
+            raise UsageError(
+                "no-topics",
+                Message(what, " needs topics"),
+                Message("add ", OptionName("topics", "FILE")),
+            )
         for name in files.runs.keys() | files.needs.keys():
             if name in BASELINES:
                 raise UsageError(
@@ -199,7 +204,11 @@ class ClariqInputs:
                 outcome == "no output" for outcome in documents.outcomes.values()
             ):
                 found = "this is a multi-turn run: its ids are contexts of conversations, even if they look like topics"
-                advice = "add the values of its contexts with --performance FILE; a single-turn run has question ids, not texts"
+                advice = Message(
+                    "add the values of its contexts with ",
+                    OptionName("performance", "FILE"),
+                    "; a single-turn run has question ids, not texts",
+                )
                 raise input_error(path, None, found, advice, "multi-turn-run")
             return False
         if self.topics is None:
@@ -207,8 +216,8 @@ class ClariqInputs:
         if not self.topics.requests.keys() & questions.keys():
             found = f"answers none of the {counted(len(self.topics.requests), 'topic')}"
             known, own = next(iter(self.topics.requests)), next(iter(questions))
-            advice = f"check the ids: the topics have {known!r}, the run {own!r}"
-            raise input_error(path, None, found, advice, "no-common-topics")
+            check = f"check the ids: the topics have {known!r}, the run {own!r}"
+            raise input_error(path, None, found, check, "no-common-topics")
         if self.files.topics and not self.topics.questions and documents is None:
             found = "no topic has questions, so a run of questions cannot be evaluated"
             raise input_error(

@@ -13,6 +13,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import CUTOFFS, Asked, confusion, recalls, weighted_scores
 from robustcs.inputs.clariq import NEEDS, Topics
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Message, OptionName
 from robustcs.result import Field, count, difference, number, p_value, score, table, text
 from robustcs.statistics import Codes, Floats
 from robustcs.statistics.agreement import Statistic, agreement_estimate, cohen_of
@@ -189,7 +190,7 @@ def tasks_of(outputs: Outputs, topics: Topics | None, drop: bool) -> dict[str, T
         raise UsageError(
             "no-turns",
             "no topic is answered by all systems",
-            "omit --missing drop, or check the topic ids",
+            Message("omit ", OptionName("missing", "drop"), ", or check the topic ids"),
         )
     if needs and topics:
         found["clarification_need"] = Task(needs, *common_units(topics.needs, needs, drop))

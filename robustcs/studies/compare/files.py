@@ -26,6 +26,7 @@ from robustcs.inputs.sniff import identify
 from robustcs.inputs.tables import find_column
 from robustcs.inputs.text import first_lines
 from robustcs.inputs.trec_lines import measure_columns
+from robustcs.messages import Message, OptionName
 from robustcs.project.model import Project
 from robustcs.project.overrides import file_of
 from robustcs.project.reading import find_project
@@ -116,7 +117,7 @@ def projects_of(
             raise UsageError(
                 "no-qrels",
                 f"{shown(one.path)} is a run, but no qrels are given",
-                "add --qrels FILE",
+                Message("add ", OptionName("qrels", "FILE")),
             )
     alone = _common_name(sides, systems)
     systems = [[System(one.name or alone, one.kind, one.path) for one in side] for side in systems]
@@ -209,9 +210,9 @@ def _kind_of_file(path: Path, judged: bool) -> Literal["run", "scores"]:
         except InputError as error:
             if error.slug not in _NOT_SCORES:
                 raise  # scores with bad rows
-    advice = "name a run or per-turn scores" + (
-        " here, and the qrels with --qrels FILE" if "qrels" in kinds else ""
-    )
+    advice = "name a run or per-turn scores"
+    if "qrels" in kinds:
+        advice = Message(advice, " here, and the qrels with ", OptionName("qrels", "FILE"))
     says = found.says if found else "neither a run nor per-turn scores"
     raise input_error(path, None, says, advice, "other-kind")
 

@@ -30,6 +30,7 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.lazy import pd
+from robustcs.messages import Message, OptionName
 from robustcs.policy import Grouping
 from robustcs.statistics import Floats, Mask
 from robustcs.statistics.columns import columns_of
@@ -112,16 +113,21 @@ def parse_condition(text: str) -> Condition:
         advice = (
             "write 'drop>0.02', 'p<0.05', 'qr>0.05', 'made_up>0.02', or 'ndcg_cut_3:RUN drop>0.02'"
         )
-        raise UsageError("bad-condition", f"--fail-if {text!r} cannot be read", advice)
+        raise UsageError(
+            "bad-condition", Message(OptionName("fail-if"), f" {text!r} cannot be read"), advice
+        )
     value = float(match["value"])
     if what == "p" and not 0 < value < 1:
         raise UsageError(
             "bad-condition",
-            f"--fail-if {text!r}: p is {match['value']}",
+            Message(OptionName("fail-if"), f" {text!r}: p is {match['value']}"),
             "write a p between 0 and 1",
         )
     if value >= 1:
-        found = f"--fail-if {text!r}: scores and shares lie between 0 and 1, so this condition never fails"
+        found = Message(
+            OptionName("fail-if"),
+            f" {text!r}: scores and shares lie between 0 and 1, so this condition never fails",
+        )
         raise UsageError("bad-condition", found, "write two percentage points as 0.02")
     metric = parse_measure(match["metric"], given=True).name if match["metric"] else None
     return Condition(text.strip(), what, value, metric, match["run"])  # type: ignore[arg-type]
@@ -132,7 +138,7 @@ def no_worse(margin: float) -> Condition:
     if not 0 <= margin < 1:
         raise UsageError(
             "bad-condition",
-            f"--no-worse-than {margin:g} is not at least 0 and below 1",
+            Message(OptionName("no-worse-than"), f" {margin:g} is not at least 0 and below 1"),
             "write a drop such as 0.01",
         )
     return Condition(f"no worse than {margin:g}", "no worse", margin)

@@ -16,6 +16,7 @@ from robustcs.documents.words import clustered, noted, number, threshold_label
 from robustcs.errors import ExitCode, UsageError
 from robustcs.evaluation.state import SHOWN as BEST
 from robustcs.lazy import pd
+from robustcs.messages import Message, OptionName
 from robustcs.result import count, difference
 from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
@@ -348,7 +349,7 @@ def check_suffix(path: str) -> None:
     if not path.lower().endswith(SUFFIXES):
         raise UsageError(
             "bad-suffix",
-            f"--gate-report {path}: unknown format",
+            Message(OptionName("gate-report"), f" {path}: unknown format"),
             "name a file that ends in .json or .xml",
         )
 

@@ -22,6 +22,7 @@ from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.state import DEEPEST, SHOWN, State
 from robustcs.inputs.collection import read_passages
+from robustcs.messages import Message, OptionName
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import read_pool, run_sources, selection_warnings
@@ -53,7 +54,7 @@ def ask(
     fail_if: Annotated[tuple[str, ...], Opt("CONDITION")] = (),
     no_worse_than: Annotated[float, Opt("D")] | None = None,
     evidence: Literal["test", "expected", "bounds"] = "test",
-    allow_missing: Annotated[int, at_least(0)] = 0,
+    allow_missing: Annotated[int, at_least(0, rare=True)] = 0,
     tops: bool = False,  # add the best passages of changed runs, for the page
 ) -> Comparison:
     """Show what changed between two states, and decide whether the change may be merged.
@@ -104,7 +105,7 @@ def ask(
         conditions.append(no_worse(no_worse_than))
     if not conditions:
         _refuse_without_condition(
-            **{"--evidence": evidence != "test", "--set allow-missing": allow_missing}
+            **{"evidence": evidence != "test", "allow-missing": allow_missing}
         )
     sides = opened(workspace, old, new)
     for name, side in zip(("old", "new"), sides, strict=True):
@@ -136,7 +137,9 @@ def ask(
         )
     if not conditions and not metrics[0] & metrics[1]:
         raise UsageError(
-            "nothing-in-common", "the two states have no measure in common", "add one with --metric"
+            "nothing-in-common",
+            "the two states have no measure in common",
+            Message("add one with ", OptionName("metric")),
         )
     if not conditions and not any(_common_turns(first, second)):
         found = f"no turn is scored in both {called[0]} and {called[1]}"
@@ -206,8 +209,13 @@ def _refuse_without_condition(**given: object) -> None:
         if value:
             raise UsageError(
                 "no-condition",
-                f"{option} needs a condition",
-                "add --fail-if CONDITION or --no-worse-than D",
+                Message(OptionName(option), " needs a condition"),
+                Message(
+                    "add ",
+                    OptionName("fail-if", "CONDITION"),
+                    " or ",
+                    OptionName("no-worse-than", "D"),
+                ),
             )
 
 
@@ -376,7 +384,7 @@ def _run(
     fail_if: tuple[str, ...],
     html: File | None,
     *,
-    cannot_tell: Literal["pass", "fail"] | None,
+    cannot_tell: Annotated[Literal["pass", "fail"], Opt(rare=True)] | None,
     gate_report: File | None,
     **own: Any,
 ) -> None:
@@ -402,9 +410,7 @@ def _run(
     )
 
     if not fail_if and own["no_worse_than"] is None:
-        _refuse_without_condition(
-            **{"--set cannot-tell": cannot_tell, "--gate-report": gate_report}
-        )
+        _refuse_without_condition(**{"cannot-tell": cannot_tell, "gate-report": gate_report})
     workspace = call.workspace(call.on(lambda: start(**own)))
     if gate_report is not None:
         check_suffix(gate_report)

@@ -9,6 +9,7 @@ from itertools import combinations
 from robustcs.documents.forms import shown_blocks
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.lazy import pd
+from robustcs.messages import Message, OptionName
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.requirements import grid
 from robustcs.project.scan import role_of
@@ -92,7 +93,12 @@ _READING = (
 
 
 def _inputs(project: Project) -> Project:
-    needs(project.qrels, "no-qrels", "no qrels", "add qrels = … to robustcs.toml or use --qrels")
+    needs(
+        project.qrels,
+        "no-qrels",
+        "no qrels",
+        Message("add qrels = … to robustcs.toml or use ", OptionName("qrels")),
+    )
     keys = ("qrels", "components", "texts", "raw_texts", "thresholds", "policy", "seed")
     return of_rankings(project, keys, ("rewrites",))
 

@@ -29,6 +29,7 @@ from robustcs.inputs.readings import rows_of
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
+from robustcs.messages import Either, Message, OptionName
 from robustcs.project import scoring
 from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Formulation
@@ -146,7 +147,9 @@ class _Reader:
         """Name of a formulation → its ranking and, with qrels, its grades."""
         if not self.with_runs:
             raise UsageError(
-                "no-runs", "Human or a rewriter has no run", "give the runs with --human and --qr"
+                "no-runs",
+                "Human or a rewriter has no run",
+                Message("give the runs with ", OptionName("human"), " and ", OptionName("qr")),
             )
         qrels = self.workspace.qrels if self.project.qrels else None
 
@@ -183,7 +186,7 @@ class _Reader:
                 raise UsageError(
                     "no-answers",
                     f"no predicted answers of {part.name}",
-                    f"give --answers {part.role}=FILE",
+                    Message("give ", OptionName("answers", f"{part.role}=FILE")),
                 )
             answers[part.name] = read_predicted_answers(part.answers)
             self.workspace.remember(
@@ -278,15 +281,27 @@ class _Reader:
                 wanted.append(parse_answer_measure("".join(self._rule(scores))))
         if not wanted:
             waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
-            advice = (
-                f"{waiting.advice}, or give --scores answers=FILE or predicted answers (--answers)"
+            advice = Message(
+                waiting.advice,
+                ", or give ",
+                OptionName("scores", "answers=FILE"),
+                " or predicted answers (",
+                OptionName("answers"),
+                ")",
             )
             raise UsageError(
                 "no-answers", f"there are no answers to compare, and {waiting.found}", advice
             )
         if scores is None and any(one.measure for one in wanted):
-            advice = (
-                "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold"
+            advice = Message(
+                "give runs and ",
+                OptionName("qrels"),
+                ", ",
+                Either("--scores qr=FILE and human=FILE", "scores={'qr': FILE, 'human': FILE}"),
+                ", or ",
+                OptionName("answers"),
+                " and ",
+                OptionName("gold"),
             )
             raise UsageError("no-scores", "there is no input to score answers", advice)
         wanted = self._within_depth(wanted)
@@ -299,8 +314,8 @@ class _Reader:
             else:
                 pairs.append(pair)
         if not pairs:
-            advice = "check that the turn ids of texts, runs and scores agree, and that the runs were made for these texts"
-            raise UsageError("no-common-turns", "; ".join(alone), advice)
+            check = "check that the turn ids of texts, runs and scores agree, and that the runs were made for these texts"
+            raise UsageError("no-common-turns", "; ".join(alone), check)
         self.notes += alone
         return pairs
 

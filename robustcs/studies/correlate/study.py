@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from robustcs.errors import refuse_unknown
 from robustcs.lazy import pd
+from robustcs.messages import Either, Message
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.encoders import check_similarities, load_encoders, question_similarities
@@ -28,8 +29,8 @@ def ask(
     similarities: Annotated[tuple[str, ...], Opt("NAME", flag="--x")] = (),
     use: Annotated[str, Opt("MODEL")] | None = None,
     sentence_transformer: Annotated[str, Opt("FOLDER")] | None = None,
-    stem: Annotated[bool, Opt(flag="--stemmer/--no-stemmer")] = True,
-    with_original: bool = False,
+    stem: Annotated[bool, Opt(flag="--stemmer/--no-stemmer", rare=True)] = True,
+    with_original: Annotated[bool, Opt(rare=True)] = False,
 ) -> Correlate:
     """Do similar questions get similar answers? Correlate the two similarities over turns and list the exceptions.
 
@@ -114,7 +115,10 @@ def _inputs(project: Project) -> Project:
         {"qr", "human"} <= texts,
         "no-texts",
         "no question texts of QR and Human",
-        "give --rewrites qr=FILE and human=FILE",
+        Message(
+            "give ",
+            Either("--rewrites qr=FILE and human=FILE", "rewrites={'qr': FILE, 'human': FILE}"),
+        ),
     )
     keys = ("qrels", "gold", "answer_similarity", "thresholds", "policy")
     return of_rankings(project, keys, ("run", "scores", "answers", "rewrites"))

@@ -25,6 +25,7 @@ from robustcs.inputs.qrels import Qrels, qrels_of_rows
 from robustcs.inputs.ratings import GoldCheck, Grade, as_ratings
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
+from robustcs.messages import Message, OptionName
 from robustcs.policy import EvaluationPolicy, Unit
 from robustcs.result import Evaluated, Result, Rows, count, score, share, table, text
 from robustcs.result import measure as metric
@@ -353,7 +354,11 @@ def build_pool(
     Raises :class:`UsageError` without runs.
     """
     if not rankings:
-        raise UsageError("no-runs", "a pool needs runs", "add them with --run NAME=FILE")
+        raise UsageError(
+            "no-runs",
+            "a pool needs runs",
+            Message("add them with ", OptionName("run", "NAME=FILE")),
+        )
     ranks: dict[tuple[str, str], list[int]] = {}
     for ranking in rankings:
         for turn, items in ranking.by_turn(depth):

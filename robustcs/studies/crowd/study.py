@@ -29,6 +29,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.ratings import Grade, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Message, OptionName
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.conversations import conversations_of
 from robustcs.project.model import CrowdFiles, Project, only
@@ -99,7 +100,7 @@ def crowd_and_files(
         raise UsageError(
             "nothing-given",
             "neither grades nor runs are given",
-            "name a file of grades, or add --run NAME=FILE",
+            Message("name a file of grades, or add ", OptionName("run", "NAME=FILE")),
         )
     if files.grades and files.qrels:
         raise UsageError(

@@ -13,6 +13,7 @@ from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.sniff import kind_of
 from robustcs.inputs.texts import TextFile, without_empty
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Message, OptionName
 from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Project, TextSource, only, parse_text_source
 from robustcs.project.overrides import named_texts
@@ -114,9 +115,11 @@ def read_text_sets(
         _checked(side, texts) for side, texts in (("sources", sources), ("targets", targets))
     )
     if bool(sources) != bool(targets):
-        lacking = "--target" if sources else "--source"
+        lacking = "target" if sources else "source"
         raise UsageError(
-            "one-side", f"{lacking} is missing", f"name the other texts with {lacking} FILE[:FIELD]"
+            "one-side",
+            Message(OptionName(lacking), " is missing"),
+            Message("name the other texts with ", OptionName(lacking, "FILE[:FIELD]")),
         )
     if sources:
         short = _short_names(

@@ -9,6 +9,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.missing_scores import MissingScores
+from robustcs.messages import Message, OptionName
 from robustcs.result import Result
 from robustcs.statistics import Floats, Mask
 from robustcs.wording import many_missing, missing_scores
@@ -19,7 +20,11 @@ def common_turns(metric: str, values: Floats) -> Mask:
     common: Mask = ~np.asarray(np.isnan(values).any(axis=0))
     if not common.any():
         found = f"no turn has a score of every system by {metric}"
-        raise UsageError("no-turns", found, "evaluate fewer systems together, or use --missing own")
+        raise UsageError(
+            "no-turns",
+            found,
+            Message("evaluate fewer systems together, or use ", OptionName("missing", "own")),
+        )
     return common
 
 

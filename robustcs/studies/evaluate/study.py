@@ -13,6 +13,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, is_averaged, parse_measure
 from robustcs.evaluation.measures import NATIVE, Scores
 from robustcs.evaluation.ranking import Ranking
+from robustcs.messages import Either, Message
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.overrides import named_files
 from robustcs.project.scoring import ScoredFile
@@ -104,7 +105,13 @@ def ask(
     ):
         found = f"{', '.join(map(str, asked))} cannot be computed from the project's runs ({some_of(runs)})"
         raise UsageError(
-            "no-such-measure", found, "use --config /dev/null to evaluate only the files of scores"
+            "no-such-measure",
+            found,
+            Message(
+                "use ",
+                Either("--config /dev/null", "project='/dev/null'"),
+                " to evaluate only the files of scores",
+            ),
         )
     measures, notes = workspace.ranking_measures((), totals=True, given=not runs)
     frames, evaluated = workspace.scores_of(files, measures, alone=True)
@@ -222,7 +229,12 @@ _READING = (
 
 
 def _inputs(project: Project) -> Project:
-    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    needs(
+        project.qrels,
+        "no-qrels",
+        "no qrels",
+        Message("name them with ", Either("qrels = … or --qrels", "qrels")),
+    )
     keys = ["qrels", "runs", "collection", "policy", "seed"]
     if project.groups:  # texts determine which turns a set asks
         keys += ["groups", "texts", "raw_texts"]

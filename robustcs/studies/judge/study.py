@@ -64,7 +64,7 @@ def ask(
       robustcs judge --list --top 5
       robustcs judge --export sheet.csv
       robustcs judge --import sheet.csv
-      robustcs judge --with 'python ask_model.py' --set copies=4 --limit 200
+      robustcs judge --with 'python ask_model.py' --copies 4 --limit 200
       robustcs judge --metric P_1 --output worklist.json
     """
     return worklist_of(find_holes(workspace, top, max_grade, pairs))[0]
@@ -75,19 +75,19 @@ def _run(
     top: int | None,
     max_grade: int | None,
     judgments: File = "judgments.txt",
-    pair: Annotated[tuple[str, ...], Opt("A,B")] = (),
+    pair: Annotated[tuple[str, ...], Opt("A,B", rare=True)] = (),
     list_: bool = False,
     export: File | None = None,
     import_: File | None = None,
     all_: bool = False,
     command: Annotated[str, Opt("COMMAND", flag="--with")] | None = None,
     name: Annotated[str, Opt("NAME", flag="--as", needs="--with")] | None = None,
-    also_judged: Annotated[int, at_least(0, needs="--with")] = 0,
+    also_judged: Annotated[int, at_least(0, needs="--with", rare=True)] = 0,
     limit: Annotated[int, at_least(1, needs="--with")] | None = None,
-    batch: Annotated[int, at_least(1, needs="--with")] = 32,
-    copies: Annotated[int, at_least(1, 256, needs="--with")] = 1,
-    retries: Annotated[int, at_least(0, 100, needs="--with")] = 2,
-    timeout: Annotated[int, at_least(1, 604_800, "SECONDS", needs="--with")] = 600,
+    batch: Annotated[int, at_least(1, needs="--with", rare=True)] = 32,
+    copies: Annotated[int, at_least(1, 256, needs="--with", rare=True)] = 1,
+    retries: Annotated[int, at_least(0, 100, needs="--with", rare=True)] = 2,
+    timeout: Annotated[int, at_least(1, 604_800, "SECONDS", needs="--with", rare=True)] = 600,
 ) -> None:
     """Judge at the terminal, in a spreadsheet or with a program, or list the passages to judge.
 
@@ -169,7 +169,7 @@ def _run(
 def _pair(text: str) -> tuple[str, str]:
     first, comma, second = (part.strip() for part in text.partition(","))
     if not (first and comma and second):
-        advice = "separate two names by a comma, such as --set pair=human,manual_1"
+        advice = "separate two names by a comma, such as --pair human,manual_1"
         raise UsageError("bad-pair", f"pair={text} does not name two systems", advice)
     return first, second
 

@@ -11,6 +11,7 @@ from robustcs.documents.files import write_folder
 from robustcs.documents.paraphrase_files import paraphrases_csv, sheet_csv
 from robustcs.errors import UsageError
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.messages import Either, Message, OptionName
 from robustcs.programs.runner import Asking, ask_kept, program_identity
 from robustcs.project.conversations import conversations_of
 from robustcs.project.workspace import Workspace
@@ -29,11 +30,11 @@ def ask(
     command: Annotated[str, Opt("COMMAND", flag="--with")] | None = None,
     context_remover: Annotated[Literal["nouns", "nltk"], Opt(needs="--with")] | None = None,
     sources: Annotated[
-        tuple[Literal["raw", "manual"], ...], Opt(flag="--turns", needs="--with")
+        tuple[Literal["raw", "manual"], ...], Opt(flag="--turns", needs="--with", rare=True)
     ] = (),
-    keep_feedback: Annotated[bool, Opt(needs="--with")] = False,
+    keep_feedback: Annotated[bool, Opt(needs="--with", rare=True)] = False,
     number: Annotated[int, at_least(1, 1000, needs="--with")] = 5,
-    timeout: Annotated[int, at_least(1, 604_800, "SECONDS", needs="--with")] = 600,
+    timeout: Annotated[int, at_least(1, 604_800, "SECONDS", needs="--with", rare=True)] = 600,
 ) -> Variations | Paraphrased:
     """Create other wordings of each turn, by rules or with a program.
 
@@ -82,7 +83,9 @@ def ask(
     if command is None:
         if context_remover:
             raise UsageError(
-                "no-maker", "the context remover needs a program", "name one with --with COMMAND"
+                "no-maker",
+                "the context remover needs a program",
+                Message("name one with ", OptionName("with", "COMMAND")),
             )
         return vary(original, human, evaluated, seed)
     given = {"raw": original, "manual": human}
@@ -90,7 +93,9 @@ def ask(
         if not given.get(source):
             role = "original" if source == "raw" else "human"
             raise UsageError(
-                "no-texts", f"no {source} turns are given", f"add --rewrites {role}=FILE"
+                "no-texts",
+                f"no {source} turns are given",
+                Message("add ", OptionName("rewrites", f"{role}=FILE")),
             )
     nouns = tagged_nouns() if context_remover == "nltk" else without_nouns
     if context_remover == "nltk":
@@ -135,7 +140,13 @@ def prepare(workspace: Workspace) -> tuple[Texts, Texts]:
         raise UsageError(
             "no-texts",
             "no turns are given",
-            "add --rewrites original=FILE and --rewrites human=FILE",
+            Message(
+                "add ",
+                Either(
+                    "--rewrites original=FILE and --rewrites human=FILE",
+                    "rewrites={'original': FILE, 'human': FILE}",
+                ),
+            ),
         )
     if original and human:
         check_common_turns("Original", original, "Human", human)

@@ -34,5 +34,5 @@ def _store(result: StoreSize) -> Table:
         "index", result.spec("store").field("state").called(" "), "ranker", "questions", "passages",
         (number("MB"), lambda row: f"{row.bytes / 1e6:.1f}"),
     ]  # fmt: skip
-    note = f"File: {result.path}. --set prune=true deletes the rankings of indexes that have changed or no longer exist."
+    note = f"File: {result.path}. --prune deletes the rankings of indexes that have changed or no longer exist."
     return result_table(result, "store", "Which rankings are in the store?", columns, note)

@@ -100,19 +100,19 @@ def _run(
     depth: Annotated[int, Opt("K", 1, MOST, flag="--top")] | None,
     rewriter: Annotated[str, Opt("HOW")] | None,
     reranker: Annotated[str, Opt("FOLDER")] | None,
-    model: Literal["bm25", "ql"] | None,
-    k1: Annotated[float, Opt("X")] | None,
-    b: Annotated[float, Opt("X")] | None,
-    rm3: bool,
-    heap: Annotated[str, Opt("SIZE")] | None,
+    model: Annotated[Literal["bm25", "ql"], Opt(rare=True)] | None,
+    k1: Annotated[float, Opt("X", rare=True)] | None,
+    b: Annotated[float, Opt("X", rare=True)] | None,
+    rm3: Annotated[bool, Opt(rare=True)],
+    heap: Annotated[str, Opt("SIZE", rare=True)] | None,
     folder: Folder | None,
     dry_run: bool,
     explain: Annotated[str, Opt("TURN")] | None,
-    record: bool,
+    record: Annotated[bool, Opt(rare=True)],
     segment: Annotated[int, Opt("WORDS", 1, MOST)] | None,
-    spacy: Annotated[str, Opt("MODEL", needs="--segment")] | None,
-    size: bool,
-    prune: bool,
+    spacy: Annotated[str, Opt("MODEL", needs="--segment", rare=True)] | None,
+    size: Annotated[bool, Opt(rare=True)],
+    prune: Annotated[bool, Opt(rare=True)],
 ) -> None:
     """Run the command.
 
@@ -161,7 +161,7 @@ def _run(
             write them to --folder, and stop.
 
     spacy
-            spaCy model that splits sentences and words for --segment, such as en_core_web_sm (default: NLTK rules).
+            Model of spaCy that splits sentences and words for --segment, such as en_core_web_sm (default: NLTK rules).
 
     size
             Print the size of the store of rankings, and stop.
@@ -170,7 +170,9 @@ def _run(
             Delete the rankings of indexes that have changed or no longer exist from the store.
     """
     if sum(map(bool, (segment, size or prune, record, explain or dry_run))) > 1:
-        found = "--segment, --set size or prune, --set record, and --explain or --dry-run cannot be combined"
+        found = (
+            "--segment, --size or --prune, --record, and --explain or --dry-run cannot be combined"
+        )
         raise UsageError("two-modes", found, "use one of them per call")
     given = {"index": index, "depth": depth, "rewriter": rewriter, "reranker": reranker, "model": model, "k1": k1, "b": b,
              "rm3": rm3 or None, "heap": heap, "folder": folder}  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
+from robustcs.messages import Message, OptionName
 from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.requirements import groups, is_experiment
@@ -72,11 +73,14 @@ def ask(
     """
     plan = None
     if sets is not None and not is_experiment(workspace.project):
-        found = (
-            "--sets requires the whole experiment, that is, paraphrases and an index but no groups"
+        found = Message(
+            OptionName("sets"),
+            " requires the whole experiment, that is, paraphrases and an index but no groups",
         )
         raise UsageError(
-            "no-experiment", found, "remove --sets, or draw test sets with robustcs testsets"
+            "no-experiment",
+            found,
+            Message("remove ", OptionName("sets"), ", or draw test sets with robustcs testsets"),
         )
     if is_experiment(workspace.project):
         retrieval = Retrieval(workspace.of(with_testsets(workspace, tell, sets or SETS)), tell)
@@ -182,7 +186,12 @@ _READING = (
 
 
 def _inputs(project: Project) -> Project:
-    needs(project.qrels, "no-qrels", "no qrels", "add qrels = … to robustcs.toml or use --qrels")
+    needs(
+        project.qrels,
+        "no-qrels",
+        "no qrels",
+        Message("add qrels = … to robustcs.toml or use ", OptionName("qrels")),
+    )
     keys = ["qrels", "qrels_selection", "runs", "groups", "run_groups", "policy", "seed"]
     if project.texts or project.raw_texts:  # they determine the variation of a set for each turn
         keys += ["paraphrases", "texts", "raw_texts"]

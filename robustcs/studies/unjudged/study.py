@@ -21,6 +21,7 @@ from robustcs.evaluation.measure import grade_notes
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
 from robustcs.inputs.qrels import Qrels
+from robustcs.messages import Message, OptionName
 from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import fill, selection_warnings
 from robustcs.project.model import Project
@@ -57,7 +58,7 @@ def ask(
     *,
     top: Annotated[int, Opt("K", low=1, high=MOST)] | None = None,
     scope: Literal["cutoff", "run", "pool"] = "cutoff",
-    max_grade: Annotated[int, Opt("N", low=0, high=1000)] | None = None,
+    max_grade: Annotated[int, Opt("N", low=0, high=1000, rare=True)] | None = None,
     expected: bool = False,
     pairs: bool | None = None,
     tipping: bool | None = None,
@@ -102,9 +103,15 @@ def ask(
     """
     project, limit = workspace.project, workspace.project.policy.depth
     if top and limit and top > limit:
-        found = f"--top {top} is deeper than the top {limit} that the project evaluates"
+        found = Message(
+            OptionName("top"), f" {top} is deeper than the top {limit} that the project evaluates"
+        )
         raise UsageError(
-            "deeper-than-policy", found, f"use at most --top {limit}, or remove depth from [policy]"
+            "deeper-than-policy",
+            found,
+            Message(
+                "use at most ", OptionName("top", str(limit)), ", or remove depth from [policy]"
+            ),
         )
     depth = top or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
     expected = expected or bool(tipping)

@@ -34,7 +34,7 @@ def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
 
 
 def test_json_and_the_majority_rule(in_demo: Command) -> None:
-    found = json.loads(in_demo(f"{SNIPPETS} --set majority=3 --format json").out)
+    found = json.loads(in_demo(f"{SNIPPETS} --majority 3 --format json").out)
     assert list(found["tables"]) == [
         "jaccard", "reference", "chance", "statistics", "work", "confidence", "workers", "annotations", "texts",
     ]  # fmt: skip
@@ -148,7 +148,7 @@ def test_wrong_use(in_demo: Command, command: str, code: int, message: str) -> N
     assert in_demo(command, code).err.startswith(message)
 
 
-@pytest.mark.parametrize("command", [f"{SNIPPETS} --set majority=4", f"{RATINGS} --set majority=6"])
+@pytest.mark.parametrize("command", [f"{SNIPPETS} --majority 4", f"{RATINGS} --majority 6"])
 def test_a_majority_that_nothing_can_reach(in_demo: Command, command: str) -> None:
     assert " is impossible: no item has more than " in in_demo(command, code=2).err
 

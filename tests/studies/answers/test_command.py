@@ -54,7 +54,7 @@ def test_without_assignments_words_decide(in_demo: Command) -> None:
     )
     shallow = json.loads(
         in_demo(
-            f"answers {RESPONSES} --nuggets responses/nuggets.jsonl --set read-depth=1 --format json"
+            f"answers {RESPONSES} --nuggets responses/nuggets.jsonl --read-depth 1 --format json"
         ).out
     )
 

@@ -67,7 +67,7 @@ def test_a_grade_off_the_scale(shared_data: Path, capfd: pytest.CaptureFixture[s
     said = fail(capfd, 3, *line)
     assert (
         f"{path}:" in said
-        and "grade 5 is outside the scale 0 to 3 of the judgments; use --set off-scale=drop or clip"
+        and "grade 5 is outside the scale 0 to 3 of the judgments; use --off-scale drop or clip"
         in said
     )
     dropped, clipped = (answer(capfd, *line, "--off-scale", rule) for rule in ("drop", "clip"))
@@ -85,8 +85,8 @@ def test_twelve_of_the_judges_call_more_relevant_than_people(
         "--qrels",
         shared_data / "llmjudge" / "human.qrels.gz",
         *judges(shared_data),
-        "--set",
-        "off-scale=clip",
+        "--off-scale",
+        "clip",
     ]
     found = answer(capfd, *line, "--relevance-level", 2)["tables"]
     ratios = [row["ratio"] for row in found["bias"]]

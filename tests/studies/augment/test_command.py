@@ -90,13 +90,13 @@ def test_a_conflict_fails_where_asked(
 ) -> None:
     path = tmp_path / "merged.txt"
     new = demo / "new_judgments.txt"
-    code, message = fail(capsys, *project, "--set", "conflicts=fail", "--write-qrels", path)
+    code, message = fail(capsys, *project, "--conflicts", "fail", "--write-qrels", path)
     lines = new.read_text(encoding="utf-8").splitlines()
     pairs = (("3_1", "bicycles_28"), ("6_1", "coffee_27"), ("9_2", "compost_03"))
     assert code == 3
     assert message.splitlines() == [
         f"{new}:{lines.index(f'{turn} 0 {document} 2') + 1}: turn {turn} document {document} has grade 2 but grade 1 in"
-        " qrels.txt; correct one of the files, or use --set conflicts=keep, replace or max"
+        " qrels.txt; correct one of the files, or use --conflicts keep, replace or max"
         for turn, document in pairs
     ]
     assert not path.exists()

@@ -179,10 +179,10 @@ def test_a_gate_that_cannot_tell(in_copy: Command, tmp_path: Path) -> None:
         suite.get("errors"),
         suite.get("skipped"),
     ) == ("14", "0", "14", "0")
-    assert in_copy(f"{GONE} --set cannot-tell=fail --table inputs", code=1).err.endswith(
+    assert in_copy(f"{GONE} --cannot-tell fail --table inputs", code=1).err.endswith(
         "gate: cannot tell (14 cannot tell)\n"
     )
-    told = in_copy(f"{GONE} --set cannot-tell=pass --gate-report gate.json --format json")
+    told = in_copy(f"{GONE} --cannot-tell pass --gate-report gate.json --format json")
     report, printed = (
         json.loads((tmp_path / "demo" / "gate.json").read_text()),
         json.loads(told.out),
@@ -338,8 +338,8 @@ def test_lost_turns(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture)
     assert (
         row["lost"] == 28 and "28 turns are gone (31_1, 31_2, 31_3, 31_4, 31_5 …)" in row["reason"]
     )
-    tool(cast, monkeypatch, capfd, f"{line} --set allow-missing=27", 5)
-    tool(cast, monkeypatch, capfd, f"{line} --set allow-missing=28", 0)
+    tool(cast, monkeypatch, capfd, f"{line} --allow-missing 27", 5)
+    tool(cast, monkeypatch, capfd, f"{line} --allow-missing 28", 0)
 
 
 def test_expected_evidence(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
@@ -497,9 +497,9 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
             "--no-worse-than -1 is not at least 0 and below 1; write",
         ),
         (
-            "compare robustcs.toml robustcs.toml --set cannot-tell=pass",
+            "compare robustcs.toml robustcs.toml --cannot-tell pass",
             2,
-            "--set cannot-tell needs a condition; add --fail-if",
+            "--cannot-tell needs a condition; add --fail-if",
         ),
         (
             "compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report x.txt",

@@ -130,7 +130,7 @@ def test_original_against_human_is_that_of_a_rewriter_that_changes_nothing(
 ) -> None:
     """By the files of Original in place of QR's; without a rewriter as well."""
     options = "--x rouge1_f --y overlap_10 --format json"
-    both = json.loads(in_demo(f"correlate --set with-original=true {options}").out)["tables"]
+    both = json.loads(in_demo(f"correlate --with-original {options}").out)["tables"]
     assert list(dict.fromkeys(row["rewriter"] for row in both["correlations"])) == [
         "original",
         "qr",
@@ -141,7 +141,7 @@ def test_original_against_human_is_that_of_a_rewriter_that_changes_nothing(
     (tmp_path / "none.toml").write_text("")
     files = "--qrels qrels.txt --relevance-level 2 --human runs/stem_human.trec --rewrites human=topics.json:manual"
     as_qr = "--qr runs/stem_original.trec --rewrites qr=topics.json:raw"
-    alone = "--original runs/stem_original.trec --rewrites original=topics.json:raw --set with-original=true"
+    alone = "--original runs/stem_original.trec --rewrites original=topics.json:raw --with-original"
     rows = [
         [{**row, "rewriter": ""} for row in json.loads(
             in_demo(f"correlate --config {tmp_path}/none.toml {files} {given} {options}").out
@@ -156,7 +156,7 @@ def test_original_against_human_is_that_of_a_rewriter_that_changes_nothing(
         ]
     )
     told = in_demo(
-        f"correlate --config {tmp_path}/none.toml {files} {as_qr} --set with-original=true", code=2
+        f"correlate --config {tmp_path}/none.toml {files} {as_qr} --with-original", code=2
     ).err
     assert (
         told

@@ -92,10 +92,10 @@ def test_what_a_program_gets_and_where_its_grades_go(project: Path) -> None:
 
 def test_nothing_is_asked_twice(project: Path) -> None:
     body = "for r in lines: say(id=r['id'], grade=2)"
-    ask(project, body, "--limit", "2", "--set", "batch=1")
+    ask(project, body, "--limit", "2", "--batch", "1")
     first = logged(project)
     assert len(first) == len(grades(project)) == 2
-    done = ask(project, body, "--set", "copies=2")
+    done = ask(project, body, "--copies", "2")
     assert (
         "2 of 5 passages were graded in an earlier call" in done.stderr
         and len(logged(project)) == 5
@@ -127,12 +127,12 @@ def test_another_program_under_the_same_name_is_refused(project: Path) -> None:
 def test_a_program_that_crashes(project: Path) -> None:
     # one answer a start: five tries are enough for five passages, two are not
     body = "r = next(lines); say(id=r['id'], grade=3); print('out of memory', file=sys.stderr); sys.exit(1)"
-    done = ask(project, body, "--set", "retries=1")
+    done = ask(project, body, "--retries", "1")
     assert done.returncode == 0 and len(grades(project)) == 2
     assert "asked 5, 2 graded, 3 failed" in done.stderr
     assert "the program exited with status 1: out of memory" in done.stderr
     assert len(grades(project)) + len(ASKED) - 2 == 5
-    ask(project, body, "--set", "retries=4")
+    ask(project, body, "--retries", "4")
     assert grades(project) == dict.fromkeys(ASKED, 3)
     # one that never answers is an error, and leaves no file
     (project / "judge-program.jsonl").unlink()
@@ -143,7 +143,7 @@ def test_a_program_that_crashes(project: Path) -> None:
 def test_a_program_that_hangs(project: Path) -> None:
     body = "r = next(lines); say(id=r['id'], grade=0); time.sleep(60)"
     start = time.monotonic()
-    done = ask(project, body, "--set", "timeout=1", "--set", "retries=0")
+    done = ask(project, body, "--timeout", "1", "--retries", "0")
     assert time.monotonic() - start < 30
     assert (
         "asked 5, 1 graded, 4 failed" in done.stderr
@@ -163,7 +163,7 @@ for r in lines:
     elif document == 'evil': say(id=r['id'], error='\\x1b[31mrate limit')
     else: say(id=r['id'], grade=1.0, cost='free'); say(id=r['id'], grade=4)
 """
-    done = ask(project, body, "--set", "retries=0")
+    done = ask(project, body, "--retries", "0")
     assert done.returncode == 0 and grades(project) == {"2_1 東": 1}
     assert "asked 5, 1 graded, 2 off the scale, 2 failed\n" in done.stderr.replace(" ·", "\n")
     assert "ignored answers: 2 repeated, 10 foreign, 5 unreadable" in done.stderr
@@ -172,7 +172,7 @@ for r in lines:
 
 def test_a_judge_that_only_lies_stops(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "PATIENCE", 3)
-    done = ask(project, "for r in lines: say(id=r['id'], grade=9)", "--set", "batch=2")
+    done = ask(project, "for r in lines: say(id=r['id'], grade=9)", "--batch", "2")
     assert (
         "asked 4, 0 graded, 4 off the scale" in done.stderr
         and "the program gave no valid grade" in done.stderr
@@ -188,8 +188,8 @@ def test_some_useless_answers_do_not_end_it(project: Path) -> None:
     done = ask(
         project,
         "for r in lines: say(id=r['id'], grade=9 if r['passage_id'] in ('p3', 'p1') else 1)",
-        "--set",
-        "batch=1",
+        "--batch",
+        "1",
     )
     assert "asked 5, 3 graded, 2 off the scale" in done.stderr and "in a row" not in done.stderr
     assert len(grades(project)) == 3
@@ -199,10 +199,10 @@ def test_passages_that_people_judged_share_batches_with_the_queue(project: Path)
     done = ask(
         project,
         "for r in lines: say(id=r['id'], grade=1)",
-        "--set",
-        "also-judged=2",
-        "--set",
-        "batch=3",
+        "--also-judged",
+        "2",
+        "--batch",
+        "3",
     )
     assert [line.split(" ·")[0] for line in done.stderr.splitlines() if line.startswith("asked")] == [
         "asked 3, 3 graded", "asked 6, 6 graded", "asked 7, 7 graded",
@@ -212,20 +212,20 @@ def test_passages_that_people_judged_share_batches_with_the_queue(project: Path)
 
 def test_the_limit_is_named(project: Path) -> None:
     body = "for r in lines: say(id=r['id'], grade=1)"
-    done = ask(project, body, "--set", "also-judged=3", "--limit", "2")
+    done = ask(project, body, "--also-judged", "3", "--limit", "2")
     assert (
         "stopped at --limit 2; not asked: 1 human-judged passage and 5 unjudged passages"
         in done.stderr
     )
     assert "; stopped (" not in done.stderr
-    done = ask(project, body, "--set", "also-judged=3", "--limit", "6")
+    done = ask(project, body, "--also-judged", "3", "--limit", "6")
     assert "stopped at" not in done.stderr and len(grades(project)) == 8
 
 
 def test_it_ends_when_the_order_is_settled(project: Path) -> None:
     body = "for r in lines: say(id=r['id'], grade=0)"
     (project / "program.py").write_text(HEAD + body)
-    done = call(project, "--with", f"{PYTHON} program.py", "--set", "batch=1")
+    done = call(project, "--with", f"{PYTHON} program.py", "--batch", "1")
     assert done.returncode == 0 and 0 < len(grades(project)) < len(ASKED)
     assert "1 order of systems: 1 proven; stopped (--all continues)" in done.stderr
 
@@ -252,7 +252,7 @@ def test_ctrl_c_and_on(project: Path) -> None:
     assert process.returncode == 130, err
     assert len(grades(project)) == 2
     # the rest, with the same program: it waits after the second, so one a start
-    done = call(project, *words[1:], "--set", "batch=1")
+    done = call(project, *words[1:], "--batch", "1")
     assert done.returncode == 0 and grades(project) == dict.fromkeys(ASKED, 2)
     assert (
         len(logged(project)) == 5
@@ -264,8 +264,8 @@ def test_the_lexical_judge_of_the_docs(in_copy: Command, tmp_path: Path) -> None
     folder = tmp_path / "demo"
     (folder / "lexical.py").write_text(LEXICAL)
     answer = in_copy(
-        f"judge --with '{PYTHON} lexical.py' --set also-judged=40 --as words --limit 70 --set copies=2 --all"
-        " --set pair=original,raw_3"
+        f"judge --with '{PYTHON} lexical.py' --also-judged 40 --as words --limit 70 --copies 2 --all"
+        " --pair original,raw_3"
     )
     records = [json.loads(line) for line in (folder / "judge-words.jsonl").read_text().splitlines()]
     assert len(records) == 70 and answer.out == ""
@@ -345,8 +345,8 @@ def test_the_server_of_the_docs(project: Path) -> None:
             "--as",
             "tiny",
             "--all",
-            "--set",
-            "retries=0",
+            "--retries",
+            "0",
         )
     assert done.returncode == 0, done.stderr
     assert grades(project, "tiny") == {pair: 3 for pair in ASKED if pair != "1_1 p3"}
@@ -384,11 +384,11 @@ def test_two_at_a_time_keep_the_grades_of_both(project: Path) -> None:
         "--with",
         f"{PYTHON} program.py",
         "--all",
-        "--set",
-        "batch=1",
+        "--batch",
+        "1",
     ]
     environment = {**ENVIRONMENT, "ROBUSTCS_CACHE": str(project / "cache")}
-    options = (["--limit", "2"], ["--set", "also-judged=2", "--limit", "2"])
+    options = (["--limit", "2"], ["--also-judged", "2", "--limit", "2"])
     both = [
         subprocess.Popen([*command, *more], cwd=project, env=environment, stderr=subprocess.PIPE)
         for more in options

@@ -156,7 +156,7 @@ def test_help_shows_the_guidelines(project: Path) -> None:
     shown = call(project, keys="?\nq\n").stdout
     assert "4  Fully meets: a perfect answer to the turn" in shown
     assert not (project / "judgments.txt").exists()
-    assert "Fully meets" not in call(project, "--set", "max-grade=3", keys="?\nq\n").stdout
+    assert "Fully meets" not in call(project, "--max-grade", "3", keys="?\nq\n").stdout
 
 
 # ---------------------------------------------------------------- worklist

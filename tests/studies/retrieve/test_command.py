@@ -127,8 +127,8 @@ def test_without_pyserini(
         (["--texts", "human=m.tsv"], 2, "robustcs: two systems with texts are named 'human'; choose another name\n"),
         (["--rewriter", "nothing"], 2, "robustcs: --rewriter nothing: no such file or folder; check the path, or"
      " write previous or first\n"),
-        (["--set", "heap=much"], 2, "robustcs: heap is 'much'; write a size in Java's notation, such as 512m or 2g\n"),
-        (["--set", "heap=65535k"], 2,
+        (["--heap", "much"], 2, "robustcs: heap is 'much'; write a size in Java's notation, such as 512m or 2g\n"),
+        (["--heap", "65535k"], 2,
          "robustcs: heap 65535k: too little for Java and Lucene; give it 64m or more, such as 2g\n"),
         (["--index", "m.tsv"], 3, "m.tsv: not an index: this is a file; name the folder of a Lucene index\n"),
         (["--index", ".", "--explain", "1_1"], 3,
@@ -250,7 +250,7 @@ def test_why_a_question_misses(capfd: pytest.CaptureFixture[str], project: Path)
     assert why("--folder", "runs") == "the store has its ranking with at least 50 passages"
     assert why("--top", 60) == "its ranking has only 50 passages, but the depth is 60"
     assert why("--top", 10) == "the store has its ranking with at least 10 passages"
-    assert why("--set", "b=0.7").startswith('known only with {"analyser": ')
+    assert why("--b", "0.7").startswith('known only with {"analyser": ')
     shutil.copytree("index", "copy")
     assert (
         why("--index", "copy", "--folder", "runs")
@@ -273,7 +273,7 @@ def test_runs_from_elsewhere_count_until_a_text_changes(
     shutil.copy(demo / "runs" / "stem_qr.trec", project / "runs" / "mine.trec")
     given = (project / "runs" / "mine.trec").read_bytes()
     options = ("--qr", "runs/mine.trec", "--folder", "runs/new")
-    code, _, err = call(capfd, "retrieve", "--set", "record=true", *options)
+    code, _, err = call(capfd, "retrieve", "--record", *options)
     answered = len({line.split()[0] for line in given.decode().splitlines()})
     assert (code, err) == (0, f"qr: {answered} turns noted in runs/mine.trec.texts.json\n")
     assert counts(capfd, "--dry-run", *options)["qr"][2] == 0
@@ -354,22 +354,22 @@ def test_size_and_prune(
 ) -> None:
     monkeypatch.chdir(project_without_runs(demo, tmp_path / "p"))
     assert call(capfd, "retrieve", "--top", 5)[0] == 0
-    rows = table(capfd, "store", "retrieve", "--set", "size=true")
+    rows = table(capfd, "store", "retrieve", "--size")
     assert [(row["state"], row["ranker"], row["questions"]) for row in rows][0][:2] == (
         "current",
         "BM25 k1=0.9 b=0.4",
     )
     assert (
-        call(capfd, "retrieve", "--set", "prune=true")[2]
+        call(capfd, "retrieve", "--prune")[2]
         == "deleted 0 rankings of indexes that changed or no longer exist\n"
     )
     shutil.rmtree("index")
-    assert table(capfd, "store", "retrieve", "--set", "size=true")[0]["state"] == "gone"
-    assert call(capfd, "retrieve", "--set", "size=true")[0] == 0
-    assert call(capfd, "retrieve", "--set", "prune=true")[2] == (
+    assert table(capfd, "store", "retrieve", "--size")[0]["state"] == "gone"
+    assert call(capfd, "retrieve", "--size")[0] == 0
+    assert call(capfd, "retrieve", "--prune")[2] == (
         f"deleted {rows[0]['questions']} rankings of indexes that changed or no longer exist\n"
     )
-    assert table(capfd, "store", "retrieve", "--set", "size=true") == []
+    assert table(capfd, "store", "retrieve", "--size") == []
 
 
 @needs_pyserini
@@ -537,14 +537,14 @@ def test_other_commands_retrieve_by_themselves(
         (project / "robustcs.toml").read_text().replace("depth = 50", 'depth = 7\nfolder = "runs"')
     )
     (project / "robustcs.toml").write_text(config)
-    known = len(table(capfd, "store", "retrieve", "--set", "size=true"))
+    known = len(table(capfd, "store", "retrieve", "--size"))
     code, out, err = call(
         capfd, "robustness", "--group", "g=human,qr", "--metric", "P_1", "--format", "csv"
     )
     assert code == 0 and out.splitlines()[1].startswith("g,qr,P_1,")
     # the store knows deeper rankings, so nothing is retrieved; the runs are new
     assert err.startswith("wrote runs/original.trec\nwrote runs/qr.trec\nwrote runs/human.trec\n")
-    assert len(table(capfd, "store", "retrieve", "--set", "size=true")) == known
+    assert len(table(capfd, "store", "retrieve", "--size")) == known
     assert (
         max(int(line.split()[3]) for line in Path("runs/human.trec").read_text().splitlines()) == 7
     )

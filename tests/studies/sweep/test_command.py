@@ -75,7 +75,7 @@ def test_the_breakdown_has_the_same_counts(result: dict[str, Any], in_demo: Comm
 
 
 def test_areas_are_the_mean_over_a_fine_grid(in_demo: Command) -> None:
-    result = json.loads(in_demo("sweep --metric ndcg_cut_3 --set step=0.005 --format json").out)
+    result = json.loads(in_demo("sweep --metric ndcg_cut_3 --step 0.005 --format json").out)
     areas = {row["bin"]: row["area"] for row in result["tables"]["areas"]}
     assert sum(areas.values()) == pytest.approx(1)
     for bin_, area in areas.items():

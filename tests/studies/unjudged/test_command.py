@@ -158,7 +158,7 @@ def test_scopes_and_the_highest_grade(capsys: pytest.CaptureFixture[str], demo: 
     arguments = [*demo_arguments(demo), "--metric", "ndcg_cut_3", "--metric", "P_1"]
     inside = tables(capsys, *arguments)["bounds"]
     whole = tables(capsys, *arguments, "--scope", "run")["bounds"]
-    nothing = tables(capsys, *arguments, "--set", "max-grade=0")["bounds"]
+    nothing = tables(capsys, *arguments, "--max-grade", "0")["bounds"]
     for narrow, wide, point in zip(inside, whole, nothing, strict=True):
         assert (narrow["scope"], wide["scope"], point["max_grade"], wide["max_grade"]) == (
             "cutoff",
