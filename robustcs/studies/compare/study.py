@@ -6,8 +6,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import click
-
 from robustcs.errors import ExitCode, UsageError
 from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SCORING, SEED, UNIT, Call, Command
@@ -200,6 +198,8 @@ def _run(
     gate_report
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
     """
+    import click
+
     from robustcs.studies.compare.show import (
         check_suffix,
         github_lines,
