@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from docs.tables import results_of
 from robustcs.api import signature_of
 from robustcs.project.model import STUDY_TABLES
 from robustcs.project.overrides import SINGULARS
 from robustcs.project.sources import SOURCES
 from robustcs.studies.registry import STUDIES
+from robustcs.studies.signature import hints_of
 from robustcs.studies.study import Study
 
 STUB = Path(__file__).resolve().parent.parent / "robustcs" / "__init__.pyi"
@@ -59,22 +60,22 @@ def stub() -> str:
     for one in STUDIES:
         signature = signature_of(one)
         name = str(signature.return_annotation)
-        scope = vars(sys.modules[one.part("study").ask.__module__])
+        modules = {result.__name__: result.__module__ for result in results_of(one)}
         for result in name.split(" | "):
-            imports.append(f"from {scope[result].__module__} import {result}")
-        functions.append(_function(one, signature, scope))
+            imports.append(f"from {modules[result]} import {result}")
+        functions.append(_function(one, signature))
     return "\n".join([_HEAD + "\n".join(sorted(set(imports))), _ALIASES, *functions])
 
 
-def _function(one: Study, signature: inspect.Signature, scope: dict[str, Any]) -> str:
+def _function(one: Study, signature: inspect.Signature) -> str:
     lines, keyword = [], False
+    hints = hints_of(one.part("study").ask)
     table = get_type_hints(STUDY_TABLES[one.name]) if one.name in STUDY_TABLES else {}
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword:
             lines.append("    *,")
             keyword = True
-        kind = parameter.annotation
-        said = "Any" if kind is parameter.empty else _named(eval(kind, scope))
+        said = _named(hints.get(parameter.name, Any))
         if said == "Any":  # an input, or a setting that several studies share
             of_table = _named(table[parameter.name] | None) if parameter.name in table else "Any"
             said = _SETTINGS.get(parameter.name) or _INPUTS.get(parameter.name, of_table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ from robustcs.studies.registry import STUDIES  # noqa: E402
 from robustcs.studies.study import Study  # noqa: E402
 
 TABLES = ROOT / "docs" / "tables.md"
+_FOLDER = ROOT / "robustcs" / "studies"
 _HEAD = """# Tables of results
 
 Made from the program by `python docs/update.py`. These tables are the `tables` of [JSON](policy.md#json), the names that
@@ -42,8 +44,8 @@ def tables_reference() -> str:
 
 def results_of(study: Study) -> list[type[Result]]:
     """Return the result classes of a study, those of its ``analysis`` first."""
-    for module in ("analysis", "study"):
-        study.part(module)
+    for path in sorted((_FOLDER / study.name).glob("[a-z]*.py")):
+        study.part(path.stem)  # a class is known to its base class once its module is imported
     classes: list[type[Result]] = [Result]
     for one in classes:
         classes += one.__subclasses__()
@@ -53,7 +55,7 @@ def results_of(study: Study) -> list[type[Result]]:
         return (
             not module.endswith(".analysis"),
             module,
-            list(vars(sys.modules[module])).index(one.__name__),
+            list(vars(import_module(module))).index(one.__name__),
         )
 
     return sorted(
@@ -74,7 +76,7 @@ def declared_by(result: type[Result]) -> list[TableSpec]:
     if isinstance(result.declared, tuple):
         declared = list(result.declared)
     else:
-        module = sys.modules[result.__module__]
+        module = import_module(result.__module__)
         own = [
             module,
             *(

@@ -14,14 +14,13 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 _SERVER = """
-import io, json, os, signal, sys, time
+import importlib, io, json, os, pkgutil, signal, sys, time
 import robustcs.cli.main as main
 import numpy, pandas, scipy.stats, pyarrow.csv, matplotlib.figure, matplotlib.backends.backend_agg, jinja2, rich.console, typst
 import robustcs.api, robustcs.project.workspace, robustcs.reporting.build, robustcs.studies.judge.terminal
-from robustcs.studies.registry import STUDIES
-for study in STUDIES:  # each loads its own when it is called
-    for part in ("study", "show"):
-        study.part(part)
+import robustcs.studies
+for module in pkgutil.walk_packages(robustcs.studies.__path__, "robustcs.studies."):  # each loads its own when it is called
+    importlib.import_module(module.name)
 fsync = os.fsync
 def slow(handle):
     time.sleep(0.004)

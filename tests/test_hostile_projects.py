@@ -46,12 +46,11 @@ SECRET = "what belongs to the user\n"
 #: Imports the program once and forks for every project: the child runs the commands and tells their exit codes, the memory
 #: that was taken, and what was done to the world outside.
 WATCHED = r"""
-import json, os, resource, signal, sys
+import importlib, json, os, pkgutil, resource, signal, sys
 from robustcs.cli.main import run
-from robustcs.studies.registry import STUDIES
-import numpy, pandas, robustcs.project.workspace, robustcs.studies.check.study
-for study in STUDIES:
-    study.part("study")
+import numpy, pandas, robustcs.project.workspace, robustcs.studies
+for module in pkgutil.walk_packages(robustcs.studies.__path__, "robustcs.studies."):
+    importlib.import_module(module.name)
 seen, own = [], []
 def foreign(path):
     real = os.path.realpath(os.fsdecode(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,12 @@ FLOORS = (
 )  # fmt: skip
 #: The parts of a study that the frame and the report load through the registry; they are data, read from above.
 SHARED_BY_STUDIES = ("study", "signature", "registry")
+#: What the top of ``study.py`` may import of the package: what the help page of its command needs.
+NEEDED_FOR_HELP = (
+    "robustcs.errors", "robustcs.wording", "robustcs.studies.signature", "robustcs.studies.study",
+)  # fmt: skip
+#: Modules that may still set attributes of a class that they import.
+LEFT = ("api.py",)
 LONGEST = 520
 #: Rooms, or files of them, that were read by somebody who had to change them next: short lines, laid out by ruff. The list only
 #: grows.
@@ -129,10 +136,23 @@ def test_a_room_that_was_read_is_laid_out_plainly(room: str) -> None:
 @pytest.mark.parametrize("study", STUDIES, ids=[study.name for study in STUDIES])
 def test_studies_have_one_shape(study) -> None:  # type: ignore[no-untyped-def]
     there = {path.stem for path in (PACKAGE / "studies" / study.name).glob("*.py")}
-    wanted = {"__init__", "analysis", "show"}
-    assert wanted <= there
+    assert {"__init__", "analysis", "show", "study"} <= there
+    assert ("questions" in there) == study.in_report
     assert study.command.help
     assert callable(study.part("study").ask) and callable(study.part("show").show)
+
+
+@pytest.mark.parametrize("study", [study.name for study in STUDIES])
+def test_the_help_page_of_a_study_imports_nothing_heavy(study: str) -> None:
+    """The other imports of ``study.py`` are in its functions, or for type checkers only."""
+    tree = ast.parse((PACKAGE / "studies" / study / "study.py").read_text("utf-8"))
+    for node in tree.body:
+        modules = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            modules = [str(node.module)]
+        for module in modules:
+            standard = module.partition(".")[0] in sys.stdlib_module_names
+            assert standard or module in NEEDED_FOR_HELP, f"line {node.lineno} imports {module}"
 
 
 def test_every_folder_of_studies_stands_in_the_registry() -> None:
@@ -164,3 +184,136 @@ def test_there_is_no_circle() -> None:
 
     for name in sorted(graph):
         visit(name, ())
+
+
+# ---------------------------------------------------------------- code that changes code
+
+
+def tricks_of(text: str) -> list[str]:
+    """What makes a program do other things than its files say, with lines.
+
+    That is text which is run as code, syntax trees, and changes of loaded modules or of the attributes of what is imported.
+    """
+    tree = ast.parse(text)
+    names = imported_names(tree)
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and runs_text(node.func):
+            found.append(f"line {node.lineno} runs text as code")
+        if takes_a_syntax_tree(node):
+            found.append(f"line {node.lineno} imports ast")
+        if changes_modules(node):
+            found.append(f"line {node.lineno} changes sys.modules")
+        if sets_an_attribute(node, names):
+            found.append(f"line {node.lineno} sets an attribute of an import")
+    return found
+
+
+def imported_names(tree: ast.Module) -> set[str]:
+    """The names that imports bind, wherever they stand."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {(one.asname or one.name).partition(".")[0] for one in node.names}
+    return names
+
+
+def runs_text(called: ast.expr) -> bool:
+    """``exec``, ``eval`` or ``compile``, but not ``re.compile`` or the method ``eval`` of a model."""
+    return ast.unparse(called).removeprefix("builtins.") in ("exec", "eval", "compile")
+
+
+def takes_a_syntax_tree(node: ast.AST) -> bool:
+    """An import of ``ast``, but not of ``literal_eval``, which reads data and runs nothing."""
+    if isinstance(node, ast.Import):
+        return "ast" in [one.name for one in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "ast" and [one.name for one in node.names] != ["literal_eval"]
+    return False
+
+
+def changes_modules(node: ast.AST) -> bool:
+    """A change of ``sys.modules``, or a second name under which it could be changed."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "sys" and "modules" in [one.name for one in node.names]
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+        return ast.unparse(node.value) == "sys.modules"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return ast.unparse(node.func.value) == "sys.modules" and node.func.attr != "get"
+    if isinstance(node, ast.Assign):
+        return ast.unparse(node.value) == "sys.modules"
+    return False
+
+
+def sets_an_attribute(node: ast.AST, imported: set[str]) -> bool:
+    """A change of an attribute of what is imported; the streams of ``sys`` are made to be replaced."""
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+        streams = ("sys.stdin", "sys.stdout", "sys.stderr")
+        return root_of(node) in imported and ast.unparse(node) not in streams
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func)
+        setters = ("setattr", "delattr", "type.__setattr__", "type.__delattr__")
+        return called in setters and root_of(node.args[0]) in imported
+    return False
+
+
+def root_of(node: ast.expr) -> str:
+    """``Result`` of ``Result.tables.content``; empty if the attribute is not of a name."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+@pytest.mark.parametrize(
+    "path", FILES, ids=[path.relative_to(PACKAGE).as_posix() for path in FILES]
+)
+def test_no_code_changes_code(path: Path) -> None:
+    found = tricks_of(path.read_text("utf-8"))
+    if path.relative_to(PACKAGE).as_posix() in LEFT:
+        found = [one for one in found if "sets an attribute" not in one]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("exec('1')", "runs text as code"),
+        ("def f(text):\n    return eval(text)", "runs text as code"),
+        ("import builtins\nbuiltins.exec(compile('1', '', 'exec'))", "runs text as code"),
+        ("import ast", "imports ast"),
+        ("def f():\n    import os, ast as tree", "imports ast"),
+        ("from ast import literal_eval, parse", "imports ast"),
+        ("import sys\nsys.modules['a'] = sys", "changes sys.modules"),
+        ("import sys\ndel sys.modules['a']", "changes sys.modules"),
+        ("import sys\nsys.modules.setdefault('a', sys)", "changes sys.modules"),
+        ("import sys\nloaded = sys.modules", "changes sys.modules"),
+        ("from sys import modules", "changes sys.modules"),
+        ("from a import Result\nResult.plot = print", "sets an attribute"),
+        ("from a import Result\nResult.plot, x = 1, 2", "sets an attribute"),
+        (
+            "from a import Result as R\nfor f in (len,):\n    setattr(R, 'f', f)",
+            "sets an attribute",
+        ),
+        ("def f():\n    from a import Result\n    del Result.plot", "sets an attribute"),
+        ("import a.b\na.b.Result.plot = print", "sets an attribute"),
+        ("import a\nsetattr(a.Result, 'plot', print)", "sets an attribute"),
+        ("import json\njson.dumps = repr", "sets an attribute"),
+    ],
+)
+def test_code_that_changes_code_is_found(text: str, said: str) -> None:
+    assert any(said in one for one in tricks_of(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import re\nre.compile('a')",
+        "def f(model):\n    return model.eval()",
+        "from ast import literal_eval\nliteral_eval('1')",
+        "import sys\nsys.modules.get('pandas')\nsys.stdout = open('a', 'w')",
+        "class A:\n    def f(self):\n        self.a = 1\n        setattr(self, 'b', 2)",
+        "from a import Result\nresult = Result()\nresult.a = 1",
+    ],
+)
+def test_other_code_is_not(text: str) -> None:
+    assert tricks_of(text) == []

@@ -53,7 +53,7 @@ PAGES = [
 REFUSALS = {
     "answers.md", "glossary.md", "robustcs/evaluation/outcomes.py", "robustcs/inputs/answers.py",
     "robustcs/similarity/responses.py", *(f"robustcs/studies/answers/{name}.py" for name in
-                                       ("analysis", "findings", "outcomes", "show", "study")),
+                                       ("analysis", "findings", "outcomes", "questions", "show", "study")),
 }  # fmt: skip
 REJECTED = "write: rejected"
 #: The list of function words has words of every kind.

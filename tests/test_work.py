@@ -207,7 +207,7 @@ _STEMS = f"{_SCIPY} nltk multiprocessing"  # NLTK imports multiprocessing
 #: Command line → largest number of imported modules of the package (each costs some milliseconds), and heavy libraries.
 IMPORTS = {
     "--help": (25, ""), "evaluate --table measures": (98, ""), "evaluate --table measures --format csv": (97, ""),
-    "sweep": (98, ""), "breakdown --table bins": (122, ""), "unjudged --table rates": (119, ""), "check": (260, ""),
+    "sweep": (98, ""), "breakdown --table bins": (122, ""), "unjudged --table rates": (119, ""), "check": (278, ""),
     "breakdown": (122, _STEMS), "components": (102, ""), "correlate": (115, f"{_STEMS} rouge_score"),
     "review": (153, _STEMS), "evaluate": (98, "pandas"), "samples": (99, ""), "unjudged": (119, "pandas"),
     "augment": (119, _SCIPY), "audit": (108, "pandas"), "robustness": (142, _SCIPY), "judge --list": (119, _SCIPY),

@@ -248,7 +248,7 @@ def study_command(study: Study) -> click.Command:
     def run(given: Mapping[str, Any], own: dict[str, Any]) -> None:
         call, kind = Call(uses, given, study), command.retrieves
         if command.run is not None:
-            study.part("study").COMMAND.run(call, **own)
+            command.run(call, **own)
             return
         workspace = (
             call.answered(samples=kind == "samples", cells=kind == "cells")

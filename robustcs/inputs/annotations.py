@@ -19,7 +19,7 @@ Python literal) and never evaluated. Offsets count characters from 0; the end is
 
 from __future__ import annotations
 
-import ast
+from ast import literal_eval
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -319,7 +319,7 @@ _Read = tuple[str, Spans, list[tuple[int, int]]]
 
 def _literal(text: str) -> Any:
     """Return the value of a literal in JSON or Python notation; None if it is neither, or too long."""
-    for parse in (parse_json, ast.literal_eval) if len(text) <= _LONGEST else ():
+    for parse in (parse_json, literal_eval) if len(text) <= _LONGEST else ():
         with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return parse(text)
     return None

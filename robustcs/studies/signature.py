@@ -10,8 +10,8 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from types import NoneType, SimpleNamespace, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
 
@@ -79,11 +79,10 @@ _ENTRY = re.compile(r"(\w+)\n((?:    .*(?:\n|\Z)|\n(?=    ))+)")
 def parameters_of(function: Callable[..., Any]) -> tuple[click.Parameter, ...]:
     """Return the options and arguments of a function: positional arguments, and parameters that its docstring describes."""
     says = dict(_ENTRY.findall(inspect.getdoc(function) or ""))
+    hints = hints_of(function)
     _, *own = inspect.signature(function).parameters.values()
     made = (
-        _parameter(one, eval(one.annotation, function.__globals__), says)
-        for one in own
-        if one.kind is not one.VAR_KEYWORD
+        _parameter(one, hints[one.name], says) for one in own if one.kind is not one.VAR_KEYWORD
     )
     return tuple(filter(None, made))
 
@@ -99,12 +98,27 @@ def help_of(function: Callable[..., Any]) -> str:
 
 def types_of(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
     """Map each parameter except the first to its type and whether it may be None."""
-    _, *own = inspect.signature(function).parameters.values()
-    kinds = {one.name: eval(one.annotation, function.__globals__) for one in own}
     return {
         name: (_unwrapped(kind, Opt())[0], NoneType in get_args(kind))
-        for name, kind in kinds.items()
+        for name, kind in hints_of(function).items()
     }
+
+
+def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Map each parameter except the first to its annotation.
+
+    The first parameter (a workspace or a call) and the result are no options. ``study.py`` imports their types, which are
+    slow to import, only for type checkers, so they are left out here.
+    """
+    first, *_ = inspect.signature(function).parameters
+    options = {
+        name: kind
+        for name, kind in function.__annotations__.items()
+        if name not in (first, "return")
+    }
+    return get_type_hints(
+        SimpleNamespace(__annotations__=options), function.__globals__, include_extras=True
+    )
 
 
 def _parameter(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
@@ -16,6 +14,8 @@ from robustcs.studies.signature import MOST as MOST
 from robustcs.studies.signature import help_of, parameters_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import click
 
     from robustcs.documents.document import Block, Figure, Table, Verdict
@@ -78,8 +78,8 @@ class Study:
 
     @property
     def command(self) -> Command:
-        """The command, made without importing the study, so that ``--help`` is fast."""
-        return _command(self.name)
+        """The command. ``study.py`` imports at its top only what the help page needs, so that ``--help`` is fast."""
+        return cast(Command, self.part("study").COMMAND)
 
     def part(self, name: str) -> ModuleType:
         """Import and return a module of its folder, such as ``study`` or ``show``."""
@@ -91,7 +91,7 @@ class Study:
             project is not None and self.own and not getattr(project, self.own)
         ):
             return ()
-        return cast("Sequence[Question]", self.part("study").QUESTIONS)
+        return cast("Sequence[Question]", self.part("questions").QUESTIONS)
 
     def start(self, **own: Any) -> Project:
         """Return the project that keywords change: that of the current folder, unless the study's ``start`` returns another.
@@ -120,38 +120,6 @@ class Study:
             if "names" in show.show.__annotations__
             else show.show(result)
         )
-
-
-@cache
-def _command(study: str) -> Command:
-    """Return the command of a study. Made once: Python calls functions of a study many times.
-
-    Only a part of ``study.py`` is executed: imports from a few modules, the signatures and docstrings of ``ask`` and
-    ``_run``, and ``COMMAND``.
-    """
-    path = Path(__file__).parent / study / "study.py"
-    tree = ast.parse(path.read_text("utf-8"))
-    tree.body = [node for node in tree.body if _of_command(node)]
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            node.body = node.body[:1]
-    scope: dict[str, Any] = {"__name__": f"{__name__}.{study}"}
-    exec(compile(tree, path, "exec"), scope)
-    return cast(Command, scope["COMMAND"])
-
-
-def _of_command(node: ast.stmt) -> bool:
-    if isinstance(node, ast.ImportFrom):
-        return node.module in (
-            "__future__",
-            "typing",
-            "collections.abc",
-            "robustcs.studies.signature",
-            __name__,
-        )
-    if isinstance(node, ast.FunctionDef):
-        return node.name in ("ask", "_run")
-    return isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "COMMAND"
 
 
 class Call(Protocol):

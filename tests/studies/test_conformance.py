@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +18,8 @@ from robustcs.documents.data import to_json
 from robustcs.documents.document import Figure, Table
 from robustcs.inputs.texts import TextFile
 from robustcs.project.reading import read_project
-from robustcs.studies.registry import STUDIES
+from robustcs.studies.registry import STUDIES, study
+from robustcs.studies.signature import parameters_of
 from tests.conftest import COMMANDS, ROOT, Command
 
 NAMES = [study.name for study in STUDIES]
@@ -336,3 +339,57 @@ def test_an_unknown_keyword_is_refused(
 def test_there_is_a_page_with_an_example(name: str) -> None:
     pages = [path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md")]
     assert any(f"\n$ robustcs {name}" in page or f"\nrobustcs {name}" in page for page in pages)
+
+
+#: Study → keywords of the Python function that its command does not have; it passes them itself.
+PYTHON_ONLY = {
+    "evaluate": {"pairs"}, "unjudged": {"pairs", "tipping"}, "robustness": {"tell"}, "judge": {"pairs"},
+    "retrieve": {"tell"}, "crowd": {"metrics"}, "compare": {"tops"},
+}  # fmt: skip
+
+
+def test_every_keyword_is_an_option_of_the_command(name: str) -> None:
+    """A parameter that the docstring does not describe is no option."""
+    command = study(name).command
+    options = {one.name for one in command.parameters}
+    missing = set(parameters(command.ask)) - options
+    assert missing == PYTHON_ONLY.get(name, set())
+    if command.run is not None:
+        assert set(parameters(command.run)) <= options
+
+
+def test_every_entry_of_a_docstring_is_a_parameter(name: str) -> None:
+    command = study(name).command
+    for function in filter(None, (command.ask, command.run)):
+        assert set(entries(function)) <= set(parameters(function))
+
+
+def parameters(function: Callable[..., Any]) -> list[str]:
+    """The names of all parameters but the workspace or call, and but ``**settings``."""
+    _, *own = inspect.signature(function).parameters.values()
+    return [one.name for one in own if one.kind is not one.VAR_KEYWORD]
+
+
+def entries(function: Callable[..., Any]) -> list[str]:
+    """The lines of a docstring, up to its examples, that are one word above an indented text."""
+    text = (inspect.getdoc(function) or "").partition("\nExamples:\n")[0]
+    return re.findall(r"^(\S+)\n {4}", text, re.MULTILINE)
+
+
+def test_a_misspelt_entry_is_found() -> None:
+    def ask(workspace: Any, *, margin: float | None = None, find_slices: bool = False) -> None:
+        """Compare systems.
+
+        margim
+            Report which pairs are equivalent.
+
+        find-slices
+            Search for slices.
+
+        Examples:
+          robustcs compare
+        """
+
+    assert entries(ask) == ["margim", "find-slices"]
+    assert parameters(ask) == ["margin", "find_slices"]
+    assert [one.name for one in parameters_of(ask)] == []

@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from robustcs.documents.document import Cards
-from robustcs.inputs.annotations import AnnotatedText, join_annotations, read_annotations
-from robustcs.inputs.nuggets import Assigned, Nugget, read_nuggets
-from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.answer_support import MadeOf, Program
-from robustcs.project.answered import AnswerInputs
-from robustcs.project.model import AnswerFiles, Project, needs, only
-from robustcs.project.requirements import generated_answers
-from robustcs.project.workspace import Workspace
-from robustcs.similarity.responses import MEASURED, are_english
-from robustcs.similarity.texts import has_content
-from robustcs.statistics.agreement import chosen_characters, majority_of
-from robustcs.statistics.units import units_of
-from robustcs.studies.answers.analysis import (
-    Answers,
-    Coverage,
-    Item,
-    System,
-    answers,
-    coverage,
-    measures_of,
-)
-from robustcs.studies.answers.findings import answer_findings, turns_to_read, verdicts
-from robustcs.studies.answers.outcomes import Journey
-from robustcs.studies.answers.show import overview, show
 from robustcs.studies.signature import MOST, Opt
-from robustcs.studies.study import SEED, UNIT, Answer, Call, Command, Question
-from robustcs.wording import Note, counted, some_of, system_name
+from robustcs.studies.study import SEED, UNIT, Call, Command
+from robustcs.wording import counted, some_of, system_name
+
+if TYPE_CHECKING:
+    from robustcs.documents.document import Cards
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.answers.analysis import Answers
+
 
 #: Agreement of word matching with people, for the note of results that depend on it.
 WORDS_AGREE = "word matching of nuggets agreed with 1,086 human labels of another collection at κ = 0.40 (precision 0.46, recall 0.53)"
@@ -82,11 +61,32 @@ def prepare(
     workspace: Workspace, command_: str | None = None
 ) -> Callable[[], tuple[Answers, Callable[[], Cards | None]]]:
     """Read the inputs. Return the function that computes the result and a function that returns turns to read."""
+    from robustcs.inputs.turns import turn_sort_key
+    from robustcs.project.answer_support import MadeOf, Program
+    from robustcs.project.answered import AnswerInputs
+    from robustcs.project.requirements import generated_answers
+    from robustcs.similarity.responses import MEASURED, are_english
+    from robustcs.statistics.units import units_of
+    from robustcs.studies.answers.analysis import System, answers, coverage, measures_of
+    from robustcs.studies.answers.findings import turns_to_read
+    from robustcs.studies.answers.outcomes import Journey
+    from robustcs.studies.answers.steps import (
+        by_turn,
+        headline_of,
+        nugget_items,
+        snippet_items,
+        support_of,
+        with_words,
+    )
+
     generated_answers(workspace)
     inputs = AnswerInputs(workspace)
     files, assigned, notes = inputs.files, inputs.assigned, inputs.notes
-    items = [*_snippets(workspace, files, notes), *_nuggets(workspace, files, assigned, notes)]
-    items = _with_words(items, bool(assigned), notes)
+    items = [
+        *snippet_items(workspace, files, notes),
+        *nugget_items(workspace, files, assigned, notes),
+    ]
+    items = with_words(items, bool(assigned), notes)
     with_items = sorted({item.turn for item in items}, key=turn_sort_key)
     turns, evaluated = inputs.counted(with_items)
     kept = set(turns)
@@ -97,7 +97,7 @@ def prepare(
               for turn in turns for passage in known.get(turn, ())}  # fmt: skip
     texts = inputs.texts(wanted)
     units, names = units_of(turns, evaluated.grouping), measures_of(items)
-    metric = inputs.metric(names, _headline(items, names))
+    metric = inputs.metric(names, headline_of(items, names))
     scored = {} if metric in names else inputs.scores(metric)
     lost_by = inputs.lost_by(turns)
 
@@ -106,7 +106,7 @@ def prepare(
             System(
                 name,
                 own,
-                _support(assigned.get(name)),
+                support_of(assigned.get(name)),
                 made_of.given[name],
                 made_of.of_human,
                 made_of.is_human(name),
@@ -117,7 +117,7 @@ def prepare(
             coverage(items, systems, turns, units, files.covered, texts) if items else None
         )
         of_metric = (
-            _by_turn(items_found, metric, list(inputs.responses), turns)
+            by_turn(items_found, metric, list(inputs.responses), turns)
             if items_found and metric in names
             else scored
         )
@@ -171,135 +171,6 @@ def prepare(
     return found
 
 
-def _support(assigned: Mapping[str, Assigned] | None) -> dict[str, dict[str, float]] | None:
-    if assigned is None:
-        return None
-    return {
-        topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets}
-        for topic, one in assigned.items()
-    }
-
-
-def _by_turn(
-    items: Coverage, name: str, systems: Sequence[str], turns: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    """Return system → turn → value of a measure, for turns with a value."""
-    values = items.values[:, items.names.index(name)].tolist()
-    return {
-        system: {turn: value for turn, value in zip(turns, row, strict=True) if value == value}
-        for system, row in zip(systems, values, strict=True)
-    }
-
-
-def _headline(items: Sequence[Item], measures: Collection[str]) -> str:
-    """Return the measure of gold items that makes an answer correct: of vital nuggets, all nuggets, or snippets."""
-    vital = any(item.importance == "vital" for item in items)
-    names = (
-        ("nuggets_vital", "nuggets_all", "snippet_recall")
-        if vital
-        else ("nuggets_all", "snippet_recall")
-    )
-    return next((name for name in names if name in measures), "")
-
-
-# ---------------------------------------------------------------- gold
-
-
-def _snippets(workspace: Workspace, files: AnswerFiles, notes: list[str]) -> list[Item]:
-    """Return the stretches of text that a majority of a passage's annotators selected, each as an item."""
-    read = []
-    for path in files.snippets:
-        texts, _ = read_annotations(path)
-        workspace.remember(
-            "gold snippets", path, sum(len(text.annotations) for text in texts.values())
-        )
-        read.append((path, texts))
-    texts = join_annotations(read)
-    items = [
-        item
-        for key in sorted(texts, key=lambda key: (turn_sort_key(key[0]), key[1]))
-        for item in _of_text(texts[key])
-    ]
-    several = sorted({len(text.annotations) for text in texts.values()})
-    if several and several[-1] > 1:
-        notes.append(
-            f"snippets: text that at least {' or '.join(str(majority_of(number, None)) for number in several)} of"
-            f" {' or '.join(map(str, several))} annotators selected"
-        )
-    return items
-
-
-def _of_text(text: AnnotatedText) -> list[Item]:
-    chosen = chosen_characters([one.spans for one in text.annotations], len(text.text)).sum(axis=0)
-    enough = chosen >= majority_of(len(text.annotations), None)
-    # adjacent snippets of a single annotator remain separate items
-    spans = text.annotations[0].spans if len(text.annotations) == 1 else _stretches(enough)
-    holder = frozenset([text.paragraph or text.passage])
-    return [
-        Item("snippets", text.turn, text.text[start:end].strip(), "", holder)
-        for start, end in spans
-    ]
-
-
-def _stretches(enough: np.ndarray) -> list[tuple[int, int]]:
-    """Return the half-open interval [start, end) of every run of true values."""
-    ends = np.flatnonzero(np.diff(np.concatenate([[0], enough.astype(np.int8), [0]]))).tolist()
-    return list(zip(ends[::2], ends[1::2], strict=True))
-
-
-def _nuggets(
-    workspace: Workspace,
-    files: AnswerFiles,
-    assigned: Mapping[str, Mapping[str, Assigned]],
-    notes: list[str],
-) -> list[Item]:
-    """Return the nuggets of the file and all further nuggets of the assignments."""
-    found: dict[str, dict[str, Item]] = {}
-
-    def add(topics: Mapping[str, Sequence[Nugget]]) -> int:
-        """Add the nuggets that are not yet known. Return their number."""
-        before = sum(map(len, found.values()))
-        for topic, nuggets in topics.items():
-            for one in nuggets:
-                item = Item("nuggets", topic, one.text, one.importance, frozenset(one.passages))
-                found.setdefault(topic, {}).setdefault(one.text, item)
-        return sum(map(len, found.values())) - before
-
-    if files.nuggets is not None:
-        read = read_nuggets(files.nuggets)
-        workspace.remember("nuggets", files.nuggets, sum(map(len, read.values())))
-        add(read)
-    new = sum(
-        add({topic: one.nuggets for topic, one in topics.items()}) for topics in assigned.values()
-    )
-    if files.nuggets is not None and new:
-        notes.append(
-            f"{counted(new, 'nugget')} added from the assignments, since the file of nuggets does not list them"
-        )
-    for name, topics in assigned.items():
-        missing = sum(
-            len(found.get(topic, {}).keys() - {nugget.text for nugget in one.nuggets})
-            for topic, one in topics.items()
-        )
-        if missing:
-            notes.append(
-                Note.of(
-                    name, counted(missing, "nugget"), "without an assignment count as not supported"
-                )
-            )
-    return [item for topic in sorted(found, key=turn_sort_key) for item in found[topic].values()]
-
-
-def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list[Item]:
-    """Return the items with a content word; nuggets with assignments need none."""
-    kept = [
-        item for item in items if (assigned and item.gold == "nuggets") or has_content(item.text)
-    ]
-    if len(kept) < len(items):
-        notes.append(f"{counted(len(items) - len(kept), 'item')} without a content word skipped")
-    return kept
-
-
 def _run(
     call: Call,
     *,
@@ -311,6 +182,8 @@ def _run(
     depth
         Number of top passages of a run from which answers were generated (default: 5).
     """
+    from robustcs.project.model import AnswerFiles
+
     files = (call.project.answers or AnswerFiles()).given(
         **({} if depth is None else {"depth": depth})
     )
@@ -322,53 +195,4 @@ def _run(
 COMMAND = Command(ask, ("answers.responses", "answers.tasks", "answers.gold_passages", "answers.labels", "answers.snippets",
     "answers.nuggets", "answers.assignments", "answers.runs", "answers.human", "collection", "gold", "metric", "threshold",
     "missing", "order", "documents", *UNIT, *SEED), retrieves=False, run=_run,
-)  # fmt: skip
-
-
-_READING = (
-    "How to read it: turns that have an answer should end as correct (or answered), all others as abstained or asked back."
-    " Made up: an answer to a question that has none. Refused: no answer although a gold passage was given. Word matching"
-    " recognises neither paraphrases nor negations."
-)
-
-
-def _inputs(project: Project) -> Project:
-    files = project.answers or AnswerFiles()
-    needs(
-        files.answered or files.assignments,
-        "no-responses",
-        "no answers",
-        "add them under [answers.responses]",
-    )
-    keys = (
-        "answers",
-        "collection",
-        "runs",
-        "policy",
-        "seed",
-        "qrels",
-        "gold",
-        "metrics",
-        "thresholds",
-    )
-    return only(project, keys, ("run", "rewrites"))
-
-
-def _answer(workspace: Workspace) -> Answer:
-    result, to_read = prepare(workspace)()
-    cards = tuple(filter(None, [to_read()]))
-    return Answer(
-        result,
-        show(result),
-        answer_findings(result),
-        _READING,
-        cards,
-        verdicts(result),
-        overview(result),
-    )
-
-
-QUESTIONS = (
-    Question("outcomes", "What are the outcomes of the turns, and which component loses them?", ("outcomes", "causes"),
-             _inputs, _answer),
 )  # fmt: skip

@@ -1,26 +1,17 @@
-"""``robustcs audit``: the command, and its question in the report."""
+"""The command ``robustcs audit``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from robustcs.documents.document import Figure, Table
-from robustcs.evaluation.judgments import OffScale
-from robustcs.evaluation.measure import grade_notes
-from robustcs.messages import Either, Message
-from robustcs.project.conversations import conversations_of
-from robustcs.project.hole_imputation import judged_pool
-from robustcs.project.model import Project, needs, of_rankings
-from robustcs.project.scoring import DEFAULT_MEASURES
-from robustcs.project.trust import model_of_qrels
-from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
-from robustcs.studies.audit.analysis import Audit, audit, common_pairs
-from robustcs.studies.audit.findings import audit_findings, verdicts
-from robustcs.studies.audit.show import show
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Command, Question
+from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Command
+
+if TYPE_CHECKING:
+    from robustcs.evaluation.judgments import OffScale
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.audit.analysis import Audit
 
 
 def ask(
@@ -50,6 +41,14 @@ def ask(
 
 def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[], Audit]:
     """Read and check the inputs. Return the function that computes the result."""
+    from robustcs.evaluation.measure import grade_notes
+    from robustcs.project.conversations import conversations_of
+    from robustcs.project.hole_imputation import judged_pool
+    from robustcs.project.scoring import DEFAULT_MEASURES
+    from robustcs.project.trust import model_of_qrels
+    from robustcs.result import Evaluated
+    from robustcs.studies.audit.analysis import audit, common_pairs
+
     human = workspace.qrels
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     judged = judged_pool(workspace, human, off_scale)
@@ -73,42 +72,3 @@ def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[]
 
 
 COMMAND = Command(ask, ("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED))
-_READING = (
-    "How to read it: the square shows how often each pair of grades occurs. The lines show whether the judge is too generous"
-    " or too strict, and where. The same bias for all runs changes scores but not conclusions; a bias in favor of some runs"
-    " can reverse conclusions."
-)
-
-
-def _inputs(project: Project) -> Project:
-    needs(
-        project.qrels,
-        "no-qrels",
-        "no qrels",
-        Message("name them with ", Either("qrels = … or --qrels", "qrels")),
-    )
-    return of_rankings(
-        project,
-        ("qrels", "qrels_source", "judges", "runs", "collection", "policy", "seed"),
-        ("run", "rewrites"),
-    )
-
-
-def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
-    blocks = show(result)
-    opening = tuple(
-        one
-        for one in blocks
-        if isinstance(one, Table | Figure) and one.slug in ("agreement", "audit")
-    )
-    rest = tuple(one for one in blocks if one not in opening)
-    return Answer(
-        result, rest, audit_findings(result), _READING, verdicts=verdicts(result), overview=opening
-    )
-
-
-QUESTIONS = (
-    Question("audit", "Can the judge be trusted?", ("agreement", "bias", "systems", "conclusions", "reversals"),
-             _inputs, _answer),
-)  # fmt: skip

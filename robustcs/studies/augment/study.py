@@ -2,90 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
-
-from robustcs.documents.files import write_text
-from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
-from robustcs.evaluation.judgments import Conflict, Merge, OffScale, merge_qrels, qrels_text
-from robustcs.evaluation.measure import Measure, grade_notes
-from robustcs.evaluation.run_pool import RunPool
-from robustcs.inputs.paths import IRDS_PREFIX
-from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.text import text_lines
-from robustcs.lazy import pd
+from robustcs.errors import UsageError
 from robustcs.messages import Message, OptionName
-from robustcs.overwrite_guard import refuse_protected
-from robustcs.project import hole_imputation
-from robustcs.project.conversations import conversations_of
-from robustcs.project.model import Project
-from robustcs.project.requirements import judged_runs, new_judgments
-from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
-from robustcs.statistics import Mask
-from robustcs.statistics.units import units_of
-from robustcs.studies.augment.analysis import (
-    DEFAULT_MEASURES,
-    Augmentation,
-    augment,
-    guessed_groups,
-    without_folders,
-)
-from robustcs.studies.augment.analysis import leave_one_out as leave_out
-from robustcs.studies.augment.findings import augment_findings, verdicts
-from robustcs.studies.augment.judged import Estimated, estimate
-from robustcs.studies.augment.show import show
-from robustcs.studies.augment.whatif import what_if as draw
 from robustcs.studies.signature import MOST, File, Opt
-from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
-from robustcs.wording import counted as in_words
+from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Call, Command
 
-
-@dataclass(frozen=True)
-class Pooled:
-    """All runs of a project over the turns of its qrels. ``counted`` (bool[T]): the turns over which means are taken."""
-
-    pool: RunPool
-    merge: Merge
-    measures: list[Measure]
-    evaluated: Evaluated
-    counted: Mask
-
-
-def pool_runs(
-    workspace: Workspace, rule: Literal["keep", "replace", "max", "fail"] = "keep"
-) -> Pooled:
-    """Read all runs and the new judgments of the project, and merge the judgments one file after the other.
-
-    Raises :class:`InputError` for conflicting grades if ``rule`` is ``fail`` and for runs that do not belong to the judgments,
-    and :class:`UsageError` if no turn remains.
-    """
-    old, policy = workspace.qrels, workspace.project.policy
-    measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
-    merge = merge_qrels(old, workspace.new_judgments, "keep" if rule == "fail" else rule)
-    if rule == "fail" and merge.conflicts:
-        raise _conflict_error(merge.conflicts)
-    pool = hole_imputation.read_pool(workspace, merge.qrels, old.turns).build()
-    turns = hole_imputation.counted_turns(workspace, pool, merge.qrels)
-    notes += [
-        *grade_notes(measures, merge.qrels.grades, policy.relevance_level),
-        *merge.qrels.notes,
-        *pool.notes,
-    ]
-    if added := sum(file.added_turns for file in merge.joined):
-        notes.append(
-            f"the new judgments include {in_words(added, 'turn')} without earlier judgments; these are added to the merged"
-            " qrels but not to the scores, which cover the same turns before and after"
-        )
-    notes = list(dict.fromkeys([*notes, *turns.notes]))
-    evaluated = Evaluated(
-        policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(notes),
-        conversations=conversations_of(workspace, old.turns),
-    )  # fmt: skip
-    return Pooled(pool, merge, measures, evaluated, turns.counted)
+if TYPE_CHECKING:
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.augment.analysis import Augmentation
 
 
 def ask(
@@ -137,6 +63,22 @@ def ask(
       robustcs augment --leave-one-out --pool-depth 5
       robustcs augment --judge gpt=gpt.txt --within 0.03
     """
+    import numpy as np
+
+    from robustcs.lazy import pd
+    from robustcs.project import hole_imputation
+    from robustcs.project.requirements import new_judgments
+    from robustcs.statistics.units import units_of
+    from robustcs.studies.augment.analysis import Augmentation, augment, guessed_groups
+    from robustcs.studies.augment.analysis import leave_one_out as leave_out
+    from robustcs.studies.augment.steps import (
+        estimates_alone,
+        estimates_with_judges,
+        pool_runs,
+        with_notes,
+    )
+    from robustcs.studies.augment.whatif import what_if as draw
+
     project = workspace.project
     if within is not None and not project.judges:
         raise UsageError(
@@ -153,7 +95,7 @@ def ask(
     asked = bool(project.new_judgments or what_if or leave_one_out)
     if not asked:
         new_judgments(workspace)
-        return _judged_alone(workspace, pool_depth, within, off_scale)
+        return estimates_alone(workspace, pool_depth, within, off_scale)
     pooled = pool_runs(workspace, conflicts)
     pool, merge, counted, evaluated = pooled.pool, pooled.merge, pooled.counted, pooled.evaluated
     after, policy, seed = pool.grades(merge.qrels), project.policy, project.seed
@@ -170,7 +112,7 @@ def ask(
         found = augment(
             pool, sources, after, merge, pooled.measures, policy, counted, units, seed, pool_depth
         )
-        evaluated = _with(
+        evaluated = with_notes(
             evaluated, [units.note] if units.note else [], unit=units.kind, units=units.count
         )
     if what_if:
@@ -179,7 +121,7 @@ def ask(
             pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, run_sources
         )
         found |= {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping}
-        evaluated = _with(
+        evaluated = with_notes(
             evaluated, [*hole_imputation.selection_warnings(project), *drawn.warnings]
         )
     if leave_one_out:
@@ -195,99 +137,12 @@ def ask(
                 pool, after, *common, groups, dict(enumerate(named)) or None
             )
     if project.judges:
-        estimated, notes = _estimated(workspace, merge.qrels, pooled.measures, within, off_scale)
-        found, unit = (found | estimated.tables, estimated.unit) if estimated else (found, unit)
-        evaluated = _with(evaluated, notes)
-    return Augmentation(evaluated, pool_depth, merge.qrels, drawn, unit, content={**found})
-
-
-def _with(evaluated: Evaluated, notes: Sequence[str], **more: Any) -> Evaluated:
-    return replace(evaluated, notes=(*evaluated.notes, *notes), **more)
-
-
-def _judged_alone(
-    workspace: Workspace, depth: int, within: float | None, off_scale: OffScale
-) -> Augmentation:
-    """Return only estimates with the judges."""
-    workspace.require_runs()
-    project = workspace.project
-    measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
-    # a plan is possible before there are human judgments
-    people = None if within is not None and project.qrels is None else workspace.qrels
-    judged = hole_imputation.judged_pool(workspace, people, off_scale)
-    evaluated = Evaluated(
-        project.policy,
-        "runs",
-        0,
-        int(judged.turns.lacking.sum()),
-        conversations=conversations_of(workspace, judged.pool.turns),
-    )
-    found = estimate(judged, measures, evaluated, within, project.seed)
-    notes += [*(people.notes if people else ()), *judged.notes(off_scale)]
-    notes += [*judged.pool.notes, *judged.turns.notes, *found.notes]
-    evaluated = replace(
-        evaluated,
-        turns=found.turns,
-        notes=tuple(dict.fromkeys(notes)),
-        unit=found.unit,
-        units=found.units,
-    )
-    return Augmentation(evaluated, depth, people, judged_unit=found.unit, content={**found.tables})
-
-
-def _estimated(
-    workspace: Workspace,
-    human: Qrels,
-    measures: Sequence[Measure],
-    within: float | None,
-    off_scale: OffScale,
-) -> tuple[Estimated | None, list[str]]:
-    """Return the estimates with the judges in addition to the judgments ``human``, and notes.
-
-    None if no judge covers further conversations. If an estimate is impossible, a note says why; if a plan is requested,
-    :class:`UsageError` is raised instead.
-    """
-    conversations = conversations_of(workspace, human.turns)
-    known = set(map(conversations.unit, human.turns))
-    further = [
-        not known.issuperset(map(conversations.unit, one.qrels.turns))
-        for one in workspace.judges.values()
-    ]
-    if not (within or any(further)):
-        return None, []
-    judged = hole_imputation.judged_pool(workspace, human, off_scale)
-    try:
-        evaluated = Evaluated(workspace.project.policy, "runs", 0, 0, conversations=conversations)
-        found = estimate(judged, measures, evaluated, within, workspace.project.seed)
-    except UsageError as error:
-        if within:
-            raise
-        return None, [f"no estimates with judges: {error}"]
-    return found, [*judged.notes(off_scale), *found.notes]
-
-
-def _conflict_error(conflicts: Sequence[Conflict]) -> InputError:
-    """Return the error that lists every conflicting grade with its line in the new file."""
-    problems = [
-        Problem(
-            conflict.new_file, _line_of(conflict),
-            f"turn {conflict.turn} document {conflict.document} has grade {conflict.new} but grade {conflict.old} in"
-            f" {conflict.old_file}",
-            Message("correct one of the files, or use ", OptionName("conflicts"), " keep, replace or max"), "contradicting-grades",
+        estimated, notes = estimates_with_judges(
+            workspace, merge.qrels, pooled.measures, within, off_scale
         )
-        for conflict in conflicts[:MAX_PROBLEMS]
-    ]  # fmt: skip
-    return InputError(problems, len(conflicts))
-
-
-def _line_of(conflict: Conflict) -> int | None:
-    if conflict.new_file.startswith(IRDS_PREFIX):
-        return None
-    for number, line in text_lines(conflict.new_file):
-        fields = line.split()
-        if fields[:1] == [conflict.turn] and fields[2:3] == [conflict.document]:
-            return number
-    return None
+        found, unit = (found | estimated.tables, estimated.unit) if estimated else (found, unit)
+        evaluated = with_notes(evaluated, notes)
+    return Augmentation(evaluated, pool_depth, merge.qrels, drawn, unit, content={**found})
 
 
 def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
@@ -296,6 +151,10 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     write_qrels
         Write the merged judgments to FILE.
     """
+    from robustcs.documents.files import write_text
+    from robustcs.evaluation.judgments import qrels_text
+    from robustcs.overwrite_guard import refuse_protected
+
     workspace = call.answered()
     if write_qrels is not None:
         refuse_protected(write_qrels)
@@ -317,25 +176,3 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
 COMMAND = Command(
     ask, (*SYSTEMS, "new_judgments", "judges", "collection", *SCORING, *UNIT, *SEED), run=_run
 )
-
-
-_READING = (
-    "How to read it: a score rises if new passages of the run are relevant, and falls if relevant passages of other runs"
-    " improve the ideal ranking. Check whether the order of the runs changes, not only their scores."
-)
-
-
-def _inputs(project: Project) -> Project:
-    return judged_runs(project, ("seed",))
-
-
-def _answer(workspace: Workspace) -> Answer:
-    result = without_folders(ask(workspace))
-    return Answer(
-        result, show(result), augment_findings(result), _READING, verdicts=verdicts(result)
-    )
-
-
-QUESTIONS = (
-    Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _inputs, _answer),
-)  # fmt: skip

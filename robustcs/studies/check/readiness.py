@@ -301,7 +301,7 @@ class Readiness:
     def _reviewed(self) -> None:
         """Check the reviews, and the files of the studies with which they are crossed."""
         self._asked("review")
-        for name in study("review").part("study").PROPERTIES:
+        for name in study("review").part("steps").PROPERTIES:
             if isinstance(error := self._error(study(name)), InputError):
                 raise error
 

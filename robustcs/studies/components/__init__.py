@@ -1,1 +1,1 @@
-"""Study components: see ``study.py``."""
+"""Which component loses answers in a grid of wordings and rankers?"""

@@ -1,25 +1,18 @@
-"""The command ``robustcs components`` and its section of the report."""
+"""The command ``robustcs components``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
-from robustcs.documents.forms import shown_blocks
-from robustcs.evaluation.thresholds import reachable_thresholds
-from robustcs.lazy import pd
-from robustcs.messages import Message, OptionName
-from robustcs.project.model import Project, needs, of_rankings
-from robustcs.project.requirements import grid
-from robustcs.project.scan import role_of
-from robustcs.project.scoring import ScoredFile
-from robustcs.project.workspace import Workspace
-from robustcs.studies.components.analysis import Components, components
-from robustcs.studies.components.findings import components_findings, verdicts
-from robustcs.studies.components.show import cut_of, overview, show, to_read
-from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Command, Question
+from robustcs.studies.study import BY, SCORING, SEED, UNIT, Command
 from robustcs.wording import Note
+
+if TYPE_CHECKING:
+    from robustcs.lazy import pd
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.components.analysis import Components
 
 
 def ask(workspace: Workspace) -> Components:
@@ -42,6 +35,12 @@ def ask(workspace: Workspace) -> Components:
       robustcs components --table swaps
       robustcs components --output causes.pdf
     """
+    from robustcs.evaluation.thresholds import reachable_thresholds
+    from robustcs.project.requirements import grid
+    from robustcs.project.scoring import ScoredFile
+    from robustcs.studies.components.analysis import components
+    from robustcs.studies.components.steps import texts_of_wordings
+
     cells = grid(workspace)
     names = {"/".join(cell): cell for cell in cells}
     files = [ScoredFile(name, f"{name} cell", cells[cell], "runs") for name, cell in names.items()]
@@ -59,74 +58,13 @@ def ask(workspace: Workspace) -> Components:
     scores: dict[tuple[str, str], pd.DataFrame] = {
         cell: frames[name] for name, cell in names.items()
     }
-    texts = _texts(
+    texts = texts_of_wordings(
         workspace, dict.fromkeys(wording for wording, _ in cells), next(iter(scored.values())).turns
     )
     return components(scores, evaluated, thresholds, texts, workspace.project.seed)
 
 
-def _texts(
-    workspace: Workspace, wordings: Iterable[str], turns: Sequence[str]
-) -> dict[str, dict[str, str]]:
-    """Return the texts of wordings with the name of a formulation or set of texts, or with a word for Original or Human."""
-    project = workspace.project
-    known = workspace.texts_of(turns)
-    for raw, sources in ((False, project.texts), (True, project.raw_texts)):
-        for name, source in sources.items():
-            own = workspace.text_file(source, "original" if raw else "human", name)
-            workspace.refuse_strangers([(source.path, own)], turns)
-            known.setdefault(name, own)
-    found = {name: known.get(name) or known.get(role_of(name) or "", {}) for name in wordings}
-    return {name: texts for name, texts in found.items() if texts}
-
-
 COMMAND = Command(
     ask, ("qrels", "components", "rewrites", "texts", "raw_texts", "threshold", *SCORING, *BY, *UNIT, *SEED),
     retrieves="cells",
-)  # fmt: skip
-
-
-_READING = (
-    "How to read it: each system is one wording of the questions with one ranker. The cause of a turn that it does not answer"
-    " is the change that would have answered it; none if no system of the grid answers it."
-)
-
-
-def _inputs(project: Project) -> Project:
-    needs(
-        project.qrels,
-        "no-qrels",
-        "no qrels",
-        Message("add qrels = … to robustcs.toml or use ", OptionName("qrels")),
-    )
-    keys = ("qrels", "components", "texts", "raw_texts", "thresholds", "policy", "seed")
-    return of_rankings(project, keys, ("rewrites",))
-
-
-def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
-    opening = overview(result)
-    shown = {block.slug for block in opening}
-    rest = tuple(
-        block
-        for block in shown_blocks(result, show(result), ())
-        if getattr(block, "slug", "") not in shown
-    )
-    family = result.families.get(cut_of(result)[0])
-    return Answer(
-        result,
-        rest,
-        components_findings(result),
-        _READING,
-        to_read(result),
-        verdicts(result),
-        opening,
-        family,
-    )
-
-
-_TABLES = ("blame", "means", "factors", "effects", "swaps", "choice", "missing")
-
-QUESTIONS = (
-    Question("components", "Which component loses the answer?", _TABLES, _inputs, _answer),
 )  # fmt: skip

@@ -1,22 +1,18 @@
-"""The command ``robustcs correlate`` and its section of the report."""
+"""The command ``robustcs correlate``."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from robustcs.errors import refuse_unknown
-from robustcs.lazy import pd
-from robustcs.messages import Either, Message
-from robustcs.project.model import Project, needs, of_rankings
-from robustcs.project.workspace import Workspace
-from robustcs.similarity.encoders import check_similarities, load_encoders, question_similarities
-from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
-from robustcs.studies.correlate.findings import correlate_findings, verdicts
-from robustcs.studies.correlate.pairs import read_question_pairs
-from robustcs.studies.correlate.show import show
 from robustcs.studies.signature import Names, Opt
-from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Answer, Call, Command, Question
+from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Call, Command
+
+if TYPE_CHECKING:
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.correlate.analysis import Correlate
+
 
 #: The first one defines the outliers.
 DEFAULT_SIMILARITIES = ("rouge1_f", "rouge1_recall", "rouge1_precision", "rougeL_f")
@@ -66,6 +62,15 @@ def ask(
       robustcs correlate --use models/use-4 --output correlate.json
       robustcs correlate --details T5
     """
+    from robustcs.lazy import pd
+    from robustcs.similarity.encoders import (
+        check_similarities,
+        load_encoders,
+        question_similarities,
+    )
+    from robustcs.studies.correlate.analysis import correlate_similarity
+    from robustcs.studies.correlate.pairs import read_question_pairs
+
     models = {"use": use, "sentence_transformer": sentence_transformer}
     given = [name for name, model in models.items() if model]
     similarities = tuple(dict.fromkeys(similarities)) or (*DEFAULT_SIMILARITIES, *given)
@@ -90,6 +95,8 @@ def _run(call: Call, details: Names, **settings: Any) -> None:
     details
         With several rewriters: also show all tables, the scatter plot and the outliers of this rewriter.
     """
+    from robustcs.studies.correlate.show import show
+
     workspace = call.answered()
     result = ask(workspace, **settings)
     refuse_unknown(details, list(dict.fromkeys(result.pairs["rewriter"])), "rewriter")
@@ -97,45 +104,3 @@ def _run(call: Call, details: Names, **settings: Any) -> None:
 
 
 COMMAND = Command(ask, (*FORMULATIONS, "threshold", *SCORING, *UNIT), run=_run)
-
-
-_READING = (
-    "How to read it: each point is a turn. The further right it is, the closer the rewrite is to the Human question; the"
-    " further up, the more similar their answers. Points near the diagonal are expected. At the lower right, a small change of"
-    " the wording changed the answers: the ranker is sensitive. At the upper left, a different question got the same answers:"
-    " the wording did not matter. A correlation shows how well one similarity predicts the other over turns. It does not show"
-    " that one causes the other, and it does not justify comparing systems by their questions: measures that correlate over"
-    " turns may rank systems differently."
-)
-
-
-def _inputs(project: Project) -> Project:
-    texts = {part.role for part in project.formulations.values() if part.rewrites}
-    needs(
-        {"qr", "human"} <= texts,
-        "no-texts",
-        "no question texts of QR and Human",
-        Message(
-            "give ",
-            Either("--rewrites qr=FILE and human=FILE", "rewrites={'qr': FILE, 'human': FILE}"),
-        ),
-    )
-    keys = ("qrels", "gold", "answer_similarity", "thresholds", "policy")
-    return of_rankings(project, keys, ("run", "scores", "answers", "rewrites"))
-
-
-def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
-    return Answer(
-        result, show(result), correlate_findings(result), _READING, verdicts=verdicts(result)
-    )
-
-
-def _given(project: Project) -> bool:
-    return any(part.rewrites for part in project.formulations.values() if part.role == "qr")
-
-
-QUESTIONS = (
-    Question("correlate", "Do similar questions get similar answers?", ("correlations",), _inputs, _answer,
-             given=_given),
-)  # fmt: skip

@@ -1,44 +1,20 @@
-"""The command ``robustcs evaluate`` and its section of the report."""
+"""The command ``robustcs evaluate``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from robustcs.conversations import PATTERN, Conversations
-from robustcs.documents.document import Paragraph
-from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, is_averaged, parse_measure
-from robustcs.evaluation.measures import NATIVE, Scores
-from robustcs.evaluation.ranking import Ranking
 from robustcs.messages import Either, Message
-from robustcs.project.model import Project, needs, of_rankings
-from robustcs.project.overrides import named_files
-from robustcs.project.scoring import ScoredFile
-from robustcs.project.slices import searched, slicings
-from robustcs.project.sources import assigned, distinct
-from robustcs.project.trust import limits_of_fit, limits_of_sources
-from robustcs.project.workspace import Workspace
-from robustcs.statistics.units import units_of
-from robustcs.studies.evaluate.analysis import Evaluation, evaluate, means_of
-from robustcs.studies.evaluate.findings import evaluate_findings, verdicts, with_groups
-from robustcs.studies.evaluate.show import overview, show
 from robustcs.studies.signature import Opt, Slices
-from robustcs.studies.study import (
-    BY,
-    MOST_COMPARED,
-    SCORING,
-    SEED,
-    SYSTEMS,
-    UNIT,
-    Answer,
-    Call,
-    Command,
-    Question,
-)
+from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Call, Command
 from robustcs.wording import some_of, verb
+
+if TYPE_CHECKING:
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.evaluate.analysis import Evaluation
 
 
 def ask(
@@ -87,6 +63,16 @@ def ask(
       robustcs evaluate --slices depth --slices texts --slices turn_types.tsv
       robustcs evaluate --find-slices
     """
+    from robustcs.conversations import PATTERN, Conversations
+    from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, is_averaged
+    from robustcs.project.overrides import named_files
+    from robustcs.project.slices import searched, slicings
+    from robustcs.project.trust import limits_of_sources
+    from robustcs.statistics.units import units_of
+    from robustcs.studies.evaluate.analysis import evaluate
+    from robustcs.studies.evaluate.findings import with_groups
+    from robustcs.studies.evaluate.steps import is_share, ranked_alike
+
     files = workspace.scored_systems(
         named_files("scores", "scores", {} if scores is None else scores)
     )
@@ -126,7 +112,7 @@ def ask(
     notes += [limit.reason.rstrip(".") for limit in limits_of_sources(workspace.project)[:1]]
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     bounded = {
-        metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first
+        metric: is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first
     }
     turns = list(first.turns)
     units = units_of(turns, evaluated.grouping)
@@ -152,7 +138,7 @@ def ask(
         workspace.fit,
     )
     result = result.changed(
-        ranked_alike=_ranked_alike(workspace, result, files), misfits=workspace.misfits
+        ranked_alike=ranked_alike(workspace, result, files), misfits=workspace.misfits
     )
     if evaluated.conversations_of(turns).note not in result.evaluated.notes:
         return result
@@ -171,43 +157,14 @@ def ask(
     return result.with_notes(with_groups(result, other.changed(misfits=result.misfits)))
 
 
-def _ranked_alike(
-    workspace: Workspace, result: Evaluation, files: Sequence[ScoredFile]
-) -> frozenset[str]:
-    """Return the systems with the same ranking of every turn as the first one with the same scores in all measures."""
-    same: dict[str, set[str]] = {}
-    for row in result.rows("measures"):
-        if is_averaged(row.metric):
-            same.setdefault(row.system, set()).add(row.equal)
-    firsts = {name: next(iter(equal)) for name, equal in same.items() if len(equal) == 1}
-    runs = [file for file in files if file.kind == "runs" and firsts.get(file.name)]
-    if not runs:
-        return frozenset()
-    found = workspace.per_run([(file.role, file.path) for file in runs], _order)
-    orders = dict(zip((file.name for file in runs), found, strict=True))
-    return frozenset(name for name in orders if orders[name] == orders.get(firsts[name]))
-
-
-def _order(ranking: Ranking) -> list[tuple[str, list[str]]]:
-    return list(ranking.by_turn())
-
-
-def _is_share(metric: str, scores: Sequence[Scores]) -> bool:
-    """Return whether the measure lies between 0 and 1; False if only trec_eval computes it, as its range is unknown."""
-    try:
-        family = parse_measure(metric).family
-    except UsageError:
-        return False
-    known = family in NATIVE or family in ANSWER_FAMILIES
-    return known and not any(((values < 0) | (values > 1)).any() for values in scores)
-
-
 def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **settings: Any) -> None:
     """Run the study for the command line, with files of scores by name.
 
     scores
         Per-turn scores (output of trec_eval -q) of a system, instead of a run.
     """
+    from robustcs.project.sources import assigned, distinct
+
     named = [assigned("--scores", "NAME", text) for text in scores]
     distinct("--scores", [name for name, _ in named])
     files = dict(named)
@@ -219,41 +176,3 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
 
 
 COMMAND = Command(ask, (*SYSTEMS, *SCORING, *BY, *UNIT, *SEED), on_request=("pairs",), run=_run)
-
-
-_READING = (
-    "How to read it: each dot is the mean of a system over all turns, and the line is its 95% CI. Overlapping intervals do not"
-    " show that two systems are equal; each pair is tested on the same turns. Systems that share a letter do not differ"
-    " significantly. That does not show that they are equal: more turns may show a difference."
-)
-
-
-def _inputs(project: Project) -> Project:
-    needs(
-        project.qrels,
-        "no-qrels",
-        "no qrels",
-        Message("name them with ", Either("qrels = … or --qrels", "qrels")),
-    )
-    keys = ["qrels", "runs", "collection", "policy", "seed"]
-    if project.groups:  # texts determine which turns a set asks
-        keys += ["groups", "texts", "raw_texts"]
-    return of_rankings(project, keys, ("run", "scores"))
-
-
-def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
-    metrics = means_of(result)
-    family = result.families[headline_measure(metrics)] if metrics else None
-    blocks = tuple(
-        block for block in show(result) if not isinstance(block, Paragraph)
-    )  # the claim is a verdict
-    limits = limits_of_fit(workspace.fit, workspace.project)
-    return Answer(
-        result, blocks, evaluate_findings(result), _READING, (), verdicts(result), overview(result), family, limits
-    )  # fmt: skip
-
-
-QUESTIONS = (
-    Question("evaluate", "Which systems differ significantly?", ("measures",), _inputs, _answer),
-)  # fmt: skip

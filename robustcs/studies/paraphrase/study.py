@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from robustcs.documents.files import write_folder
-from robustcs.documents.paraphrase_files import paraphrases_csv, sheet_csv
 from robustcs.errors import UsageError
-from robustcs.inputs.turns import turn_sort_key
 from robustcs.messages import Either, Message, OptionName
-from robustcs.programs.runner import Asking, ask_kept, program_identity
-from robustcs.project.conversations import conversations_of
-from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
-from robustcs.similarity.stripping import tagged_nouns, without_nouns
-from robustcs.studies.paraphrase import stages
-from robustcs.studies.paraphrase.analysis import Texts, Variations, vary
-from robustcs.studies.paraphrase.stages import Paraphrased
 from robustcs.studies.signature import Folder, Opt, at_least
 from robustcs.studies.study import SEED, Call, Command, check_common_turns
+
+if TYPE_CHECKING:
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.paraphrase import stages
+    from robustcs.studies.paraphrase.analysis import Texts, Variations
+    from robustcs.studies.paraphrase.stages import Paraphrased
 
 
 def ask(
@@ -74,6 +68,14 @@ def ask(
           --with 'python -m robustcs.programs.models --paraphrase t5-para'
       robustcs testsets --paraphrases made/paraphrases.csv --sets 10 --folder sets
     """
+    from robustcs.inputs.turns import turn_sort_key
+    from robustcs.project.conversations import conversations_of
+    from robustcs.result import Evaluated
+    from robustcs.similarity.stripping import tagged_nouns, without_nouns
+    from robustcs.studies.paraphrase import stages
+    from robustcs.studies.paraphrase.analysis import vary
+    from robustcs.studies.paraphrase.steps import program
+
     original, human = prepare(workspace)
     seed = workspace.project.seed
     conversations = conversations_of(workspace, sorted({*original, *human}, key=turn_sort_key))
@@ -111,26 +113,6 @@ def ask(
     return stages.paraphrase(
         original, human, makers, number, chosen, evaluated, not keep_feedback, nouns
     )
-
-
-def program(command: str, seed: int, timeout: float, workspace: Workspace) -> stages.Maker:
-    """Return a maker that sends requests to ``command`` (docs/programs.md) and stores answers by program and request."""
-
-    def make(requests: Sequence[stages.Request]) -> stages.Made:
-        asked = {str(place): request for place, request in enumerate(requests)}
-        texts, known, replies = ask_kept(
-            Asking(command, timeout=timeout), program_identity(command),
-            {key: {**request.content, "seed": seed} for key, request in asked.items()}, stages.texts_of,
-            f"{requests[0].stage.replace('_', ' ')}:" if requests else "", workspace.track,
-            lambda key: {"turn": asked[key].turn},
-        )  # fmt: skip
-        return stages.Made(
-            command, {asked[key]: some for key, some in texts.items()}, known,
-            replies.repeated + replies.foreign + replies.unreadable,
-            f"the program {replies.complaint}" if replies.complaint else "",
-        )  # fmt: skip
-
-    return make
 
 
 def prepare(workspace: Workspace) -> tuple[Texts, Texts]:
@@ -171,6 +153,9 @@ def _run(
     overwrite
             Replace files of --folder that have other content.
     """
+    from robustcs.documents.files import write_folder
+    from robustcs.studies.paraphrase.steps import files_of
+
     if vary and asked["command"]:
         raise UsageError(
             "two-modes",
@@ -179,7 +164,7 @@ def _run(
         )
     workspace = call.workspace()
     result = ask(workspace, **asked)
-    written = write_folder(folder, _files(result), overwrite) if folder else []
+    written = write_folder(folder, files_of(result), overwrite) if folder else []
     call.emit(workspace, result)
     if written:
         call.tell(
@@ -187,18 +172,6 @@ def _run(
         )
     else:
         call.tell("no file written; add --folder DIR to write paraphrases.csv")
-
-
-def _files(result: Variations | Paraphrased) -> Mapping[str, str]:
-    """Return the files for ``--folder``: name → content."""
-    if isinstance(result, Variations):
-        rows = [
-            (row.turn, row.manual, row.raw, row.category) for row in result.variations.itertuples()
-        ]
-        return {"paraphrases.csv": paraphrases_csv(rows)}
-    made = list(result.paraphrases.itertuples(index=False, name=None))
-    csv = paraphrases_csv((turn, manual, raw, "") for turn, _, _, manual, raw in made)
-    return {"paraphrases.csv": csv, "sheet.csv": sheet_csv(made)}
 
 
 COMMAND = Command(ask, ("rewrites", *SEED), retrieves=False, run=_run)

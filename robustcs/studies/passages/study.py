@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from robustcs.inputs.collection import read_passages
-from robustcs.project.requirements import relevant_passages, scikit_learn
-from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
-from robustcs.studies.passages.analysis import PassageChoice, choose_passages
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import SEED, Command
 from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.passages.analysis import PassageChoice
 
 
 def ask(
@@ -34,6 +33,11 @@ def ask(
       robustcs passages --qrels qrels.txt --collection passages.jsonl.gz \\
           --number 3 --seed 7
     """
+    from robustcs.inputs.collection import read_passages
+    from robustcs.project.requirements import relevant_passages, scikit_learn
+    from robustcs.result import Evaluated
+    from robustcs.studies.passages.analysis import choose_passages
+
     project = workspace.project
     path = workspace.require("collection")
     scikit_learn(workspace)

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
-from robustcs.evaluation.groups import Group
 from robustcs.messages import Message, OptionName
-from robustcs.project.hole_imputation import filled_drops
-from robustcs.project.model import Project, needs, of_rankings
-from robustcs.project.requirements import groups, is_experiment
-from robustcs.project.retrieved import Retrieval, plan_of
-from robustcs.project.slices import slicings
-from robustcs.project.trust import claim_of_misfits
-from robustcs.project.workspace import Workspace
-from robustcs.studies.robustness.analysis import (
-    ALWAYS,
-    DEFAULT_MEASURES,
-    Robustness,
-    categories_of,
-    robustness,
-)
-from robustcs.studies.robustness.experiment import SETS, Experiment, experiment, with_testsets
-from robustcs.studies.robustness.findings import robustness_findings, verdicts
-from robustcs.studies.robustness.show import show
 from robustcs.studies.signature import Opt, Slices
-from robustcs.studies.study import BY, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
+from robustcs.studies.study import BY, SCORING, SEED, SYSTEMS, UNIT, Call, Command
+
+if TYPE_CHECKING:
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.robustness.analysis import Robustness
+    from robustcs.studies.robustness.experiment import Experiment
 
 
 def ask(
@@ -71,6 +57,14 @@ def ask(
           --run m2=manual_2.trec --group manual=base,m1,m2
       robustcs robustness --output drops.pdf
     """
+    from robustcs.project.requirements import groups, is_experiment
+    from robustcs.project.retrieved import Retrieval, plan_of
+    from robustcs.project.slices import slicings
+    from robustcs.project.trust import claim_of_misfits
+    from robustcs.studies.robustness.analysis import ALWAYS, DEFAULT_MEASURES, robustness
+    from robustcs.studies.robustness.experiment import SETS, experiment, with_testsets
+    from robustcs.studies.robustness.steps import paraphrase_categories
+
     plan = None
     if sets is not None and not is_experiment(workspace.project):
         found = Message(
@@ -100,7 +94,7 @@ def ask(
     )
     texts = workspace.texts_of(turns).get("human")
     cut, told = slicings(workspace, turns, slices, evaluated, always=ALWAYS)
-    categories, notes = _categories(workspace)
+    categories, notes = paraphrase_categories(workspace)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
     result = robustness(
         project.groups, scores, evaluated, cut, texts, margin, project.seed, categories
@@ -112,32 +106,6 @@ def ask(
     return result if plan is None else experiment(workspace, names, result, plan)
 
 
-def _categories(workspace: Workspace) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Return set → turn → category of its paraphrase, by the texts of the sets, and notes.
-
-    Empty if no paraphrase has a category.
-    """
-    project = workspace.project
-    if project.paraphrases is None:
-        return {}, []
-    paraphrases = workspace.paraphrases
-    if not any(row.category for rows in paraphrases.values() for row in rows):
-        return {}, []
-    found: dict[str, dict[str, str]] = {}
-    sets = dict.fromkeys(name for group in project.groups.values() for name in group.sets)
-    for name, texts in workspace.texts_of_sets.items():
-        raw = name not in project.texts
-        unchanged = workspace.texts.get("original" if raw else "human", {})
-        found[name] = categories_of(paraphrases, texts, raw, unchanged)
-    notes = list(paraphrases.notes)
-    lacking = [name for name in sets if name not in found]
-    if lacking:
-        notes.append(
-            f"no drops by category for {', '.join(lacking)}: add their texts to [texts] or [raw_texts]"
-        )
-    return found, notes
-
-
 def _run(
     call: Call, group: Annotated[tuple[str, ...], Opt("NAME=BASELINE,SET,…")], **settings: Any
 ) -> None:
@@ -147,9 +115,12 @@ def _run(
         Group of runs to compare with a baseline run, named as in --run or as in the project (original, human, …). Replaces the
         groups of the project.
     """
+    from robustcs.project.requirements import is_experiment
+    from robustcs.studies.robustness.steps import group_of
+
     project = call.project
     if group:
-        given = dict(map(_group, group))
+        given = dict(map(group_of, group))
         if len(given) < len(group):
             raise UsageError(
                 "repeated-group",
@@ -163,57 +134,8 @@ def _run(
     call.emit(workspace, result)
 
 
-def _group(text: str) -> tuple[str, Group]:
-    name, equals, members = text.partition("=")
-    baseline, *sets = members.split(",")
-    if not (name and equals and sets and all(part.strip() for part in (baseline, *sets))):
-        raise UsageError("bad-group", f"--group {text}", "write --group NAME=BASELINE,SET,SET")
-    return name, Group(baseline.strip(), tuple(part.strip() for part in sets))
-
-
 COMMAND = Command(
     ask,
     (*SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judgments", *SCORING, *BY, *UNIT, *SEED),
     run=_run,
 )
-
-
-_READING = (
-    "How to read it: every test set paraphrases the same turns and is compared with its baseline turn by turn. If the interval"
-    " of a loss includes zero, the loss may be due to chance. Unjudged passages count as not relevant; the sentence after each"
-    " drop gives the expected drop if the hole model grades them."
-)
-
-
-def _inputs(project: Project) -> Project:
-    needs(
-        project.qrels,
-        "no-qrels",
-        "no qrels",
-        Message("add qrels = … to robustcs.toml or use ", OptionName("qrels")),
-    )
-    keys = ["qrels", "qrels_selection", "runs", "groups", "run_groups", "policy", "seed"]
-    if project.texts or project.raw_texts:  # they determine the variation of a set for each turn
-        keys += ["paraphrases", "texts", "raw_texts"]
-    # all runs: the hole model learns from all of them
-    return of_rankings(project, keys, ("run", "rewrites"))
-
-
-def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
-    assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
-    drops = filled_drops(
-        workspace,
-        [headline_measure(result.groups["metric"])],
-        result.turns["turn"],
-        result.fully_asked,
-    )
-    result = result.changed(drops=drops)
-    findings = robustness_findings(result, drops)
-    return Answer(result, show(result), findings, _READING, verdicts=verdicts(result, drops))
-
-
-QUESTIONS = (
-    Question("robustness", "How much do scores drop when questions are paraphrased?", ("measures", "turns"), 
-             _inputs, _answer),
-)  # fmt: skip

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-
-from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.texts import without_empty
-from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.conversations import conversations_of
-from robustcs.project.model import Formulation, Project, needs, of_rankings
-from robustcs.project.requirements import sampled
-from robustcs.project.scoring import ScoredFile
-from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
-from robustcs.similarity.rankings import pair_rankings, rbo
-from robustcs.studies.samples.analysis import Sampled, Samples, compare_samples
-from robustcs.studies.samples.findings import samples_findings
-from robustcs.studies.samples.show import show
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import SCORING, SEED, UNIT, Answer, Command, Question
+from robustcs.studies.study import SCORING, SEED, UNIT, Command
 from robustcs.wording import Note, counted, some_of
+
+if TYPE_CHECKING:
+    from robustcs.evaluation.measures import TurnScores
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.samples.analysis import Samples
 
 
 def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> Samples:
@@ -45,9 +33,19 @@ def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> S
       robustcs samples --rewrites qr=llm4cs.jsonl --output samples.json
       robustcs samples --margin 0.005 --output best_of_n.pdf
     """
+    import numpy as np
+
+    from robustcs.inputs.texts import without_empty
+    from robustcs.inputs.turns import turn_sort_key
+    from robustcs.project.conversations import conversations_of
+    from robustcs.project.requirements import sampled
+    from robustcs.result import Evaluated
+    from robustcs.studies.samples.analysis import Sampled, compare_samples
+    from robustcs.studies.samples.steps import files_of_samples, overlap_of_rankings
+
     workspace.takes_samples = True
     parts = sampled(workspace)
-    files = {part.name: _files(part) for part in parts if part.run and part.sample_runs}
+    files = {part.name: files_of_samples(part) for part in parts if part.run and part.sample_runs}
     scores: dict[str, TurnScores] = {}
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0)
     if files and workspace.project.qrels:
@@ -57,7 +55,9 @@ def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> S
         )
         evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     rankings = {
-        part.name: _rankings(workspace, files[part.name]) for part in parts if part.name in files
+        part.name: overlap_of_rankings(workspace, files[part.name])
+        for part in parts
+        if part.name in files
     }
     answered = (
         set(next(iter(scores.values())).turns)
@@ -106,74 +106,6 @@ def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> S
     return compare_samples(found, evaluated, margin, workspace.project.seed)
 
 
-def _files(part: Formulation) -> list[ScoredFile]:
-    """Return the runs of a rewriter's samples, the first under the rewriter's name."""
-    role = "qr" if part.name == "qr" else f"qr:{part.name}"
-    assert part.run is not None
-    named = {part.name: part.run, **Project(formulations={role: part}).sample_runs}
-    return [ScoredFile(name, role, path, "runs") for name, path in named.items()]
-
-
-def _whole(ranking: Ranking) -> Ranking:
-    return ranking
-
-
-def _rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[str, float]:
-    """Return turn → mean overlap of pairs of rankings, for the turns that all runs answer."""
-    rankings = workspace.per_run([(file.role, file.path) for file in files], _whole)
-    common = set.intersection(*(set(ranking.turns) for ranking in rankings))
-    turns = sorted(common, key=turn_sort_key)
-    total = np.zeros(len(turns))
-    pairs = list(combinations(rankings, 2))
-    for first, second in pairs:
-        matched = pair_rankings(first, second)
-        value = dict(zip(matched.turns, rbo(matched).tolist(), strict=True))
-        total += [value[turn] for turn in turns]
-    return dict(zip(turns, (total / len(pairs)).tolist(), strict=True))
-
-
 COMMAND = Command(
     ask, ("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *SEED), retrieves="samples"
 )
-
-
-_READING = (
-    "How to read it: a language model writes another text each time, so a sample is one of several possible rewrites. Papers"
-    " usually report one sample. The shares of sample and interaction in the variance show how much scores depend on the"
-    " sample. The best of several samples is the result of a perfect choice. Part of its gain is noise, so compare it with the"
-    " gain by chance."
-)
-
-
-def _inputs(project: Project) -> Project:
-    varies = any(
-        part.role == "qr" and (part.sample_runs or part.samples or part.rewrites)
-        for part in project.formulations.values()
-    )
-    needs(
-        varies,
-        "no-samples",
-        "no rewriter has several samples",
-        "add several runs, or texts with several samples",
-    )
-    part = of_rankings(
-        project, ("qrels", "policy", "seed"), ("run", "rewrites", "samples", "sample_runs")
-    )
-    part = replace(
-        part, formulations={key: one for key, one in part.formulations.items() if one.role == "qr"}
-    )
-    sampled(Workspace(part))  # a file of texts may contain several samples: only its turns show it
-    return part
-
-
-def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
-    return Answer(result, show(result), samples_findings(result), _READING)
-
-
-QUESTIONS = (
-    Question(
-        "samples", "How much does a rewriter vary between samples?", ("samples", "sample_scores"), _inputs, _answer,
-        given=lambda project: any(part.sample_runs or part.samples for part in project.formulations.values())
-    ),
-)  # fmt: skip

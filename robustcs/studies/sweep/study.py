@@ -1,20 +1,15 @@
-"""The command ``robustcs sweep`` and its part of the report."""
+"""The command ``robustcs sweep``."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from robustcs.documents.document import Table
-from robustcs.documents.headline import headline_of
-from robustcs.evaluation.thresholds import reachable_thresholds
-from robustcs.project.requirements import formulations_by_answers, formulations_by_rankings
-from robustcs.project.workspace import Workspace
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Command, Question
-from robustcs.studies.sweep.analysis import Sweep, sweep, threshold_grid
-from robustcs.studies.sweep.findings import finding
-from robustcs.studies.sweep.show import show
+from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Command
+
+if TYPE_CHECKING:
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.sweep.analysis import Sweep
 
 
 def ask(workspace: Workspace, *, step: Annotated[str, Opt("T", rare=True)] = "0.02") -> Sweep:
@@ -31,6 +26,8 @@ def ask(workspace: Workspace, *, step: Annotated[str, Opt("T", rare=True)] = "0.
       robustcs sweep --metric ndcg_cut_3 --output sweep.pdf
       robustcs sweep --qr T5=t5.trec --qr GPT=gpt.trec --output sweep.svg
     """
+    from robustcs.studies.sweep.analysis import sweep, threshold_grid
+
     grid = threshold_grid(step)
     scores, evaluated = workspace.formulation_scores()
     return sweep(
@@ -42,24 +39,3 @@ def ask(workspace: Workspace, *, step: Annotated[str, Opt("T", rare=True)] = "0.
 
 
 COMMAND = Command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED))
-
-
-def _answer(workspace: Workspace) -> Answer:
-    scores, evaluated = workspace.formulation_scores()
-    result = sweep(scores.graded(), evaluated, seed=workspace.project.seed)
-    cut = headline_of(
-        scores.measures,
-        reachable_thresholds(workspace.project.thresholds, workspace.project.metrics),
-    )
-    blocks = (
-        replace(block, slug=f"sweep-{block.slug}") if isinstance(block, Table) else block
-        for block in show(result, marked=cut)
-    )
-    return Answer(result, tuple(blocks), finding(result, cut[:1]))
-
-
-#: They continue the sections of the breakdown.
-QUESTIONS = (
-    Question("breakdown", "", ("blame",), formulations_by_rankings, _answer),
-    Question("answers", "", ("blame",), formulations_by_answers, _answer),
-)

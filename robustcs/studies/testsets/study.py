@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from robustcs.project.conversations import conversations_of
-from robustcs.project.workspace import Workspace
-from robustcs.similarity.paraphrases import clean_turns, cleaning_note
 from robustcs.studies.signature import Folder, Opt
 from robustcs.studies.study import SEED, Call, Command
-from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets
 from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.testsets.analysis import ParaphraseSets
 
 
 def ask(
@@ -38,6 +38,10 @@ def ask(
       robustcs testsets --clean --sets 10 --folder sets
       robustcs testsets --format json --table statistics
     """
+    from robustcs.project.conversations import conversations_of
+    from robustcs.similarity.paraphrases import clean_turns, cleaning_note
+    from robustcs.studies.testsets.analysis import draw_testsets
+
     paraphrases, seed = workspace.paraphrases, workspace.project.seed
     conversations = conversations_of(workspace, paraphrases)
     if not clean:

@@ -2,53 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import compress
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.groups import Group
-from robustcs.evaluation.holes import (
-    JudgedRun,
-    grades_by_pair,
-    judged_run,
-    only_relevant,
-    only_turns,
-)
-from robustcs.evaluation.measure import grade_notes
-from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
-from robustcs.inputs.qrels import Qrels
 from robustcs.messages import Message, OptionName
-from robustcs.project.conversations import conversations_of
-from robustcs.project.hole_imputation import fill, selection_warnings
-from robustcs.project.model import Project
-from robustcs.project.open_questions import comparable_groups
-from robustcs.project.requirements import judged_runs
-from robustcs.project.scoring import DEFAULT_MEASURES
-from robustcs.project.slices import slicings
-from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
-from robustcs.statistics import Mask
-from robustcs.statistics.units import units_of
 from robustcs.studies.signature import MOST, Opt, Slices
-from robustcs.studies.study import BY, MOST_COMPARED, SEED, SYSTEMS, UNIT, Answer, Command, Question
-from robustcs.studies.unjudged.analysis import (
-    ONLY_RELEVANT,
-    Gaps,
-    Settings,
-    Unjudged,
-    ranks_of_pairs,
-    unjudged,
-)
-from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
-from robustcs.studies.unjudged.show import show
-from robustcs.wording import first_of, system_name, turns_in_words
+from robustcs.studies.study import BY, MOST_COMPARED, SEED, SYSTEMS, UNIT, Command
+
+if TYPE_CHECKING:
+    from robustcs.evaluation.groups import Group
+    from robustcs.evaluation.holes import JudgedRun
+    from robustcs.evaluation.run_pool import CollectedRun
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.unjudged.analysis import Unjudged
+
 
 #: Depth of the judged shares, as in Table 13 of the ECAsT paper.
 DEFAULT_DEPTH = 3
+
 #: Largest number of pairs of runs whose tipping points are computed by default. Each pair takes about a second.
 TIPPED_PAIRS = 21
 
@@ -101,6 +75,30 @@ def ask(
       robustcs unjudged --new-judgments new.txt --output unjudged.pdf
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """
+    from robustcs.evaluation.holes import grades_by_pair, only_relevant, only_turns
+    from robustcs.evaluation.measure import grade_notes
+    from robustcs.evaluation.run_pool import PoolBuilder
+    from robustcs.project.conversations import conversations_of
+    from robustcs.project.hole_imputation import fill, selection_warnings
+    from robustcs.project.scoring import DEFAULT_MEASURES
+    from robustcs.project.slices import slicings
+    from robustcs.result import Evaluated
+    from robustcs.statistics.units import units_of
+    from robustcs.studies.unjudged.analysis import (
+        ONLY_RELEVANT,
+        Gaps,
+        Settings,
+        ranks_of_pairs,
+        unjudged,
+    )
+    from robustcs.studies.unjudged.steps import (
+        compared_groups,
+        groups_of_every_turn,
+        groups_of_runs,
+        read_judged,
+        short_lists,
+    )
+
     project, limit = workspace.project, workspace.project.policy.depth
     if top and limit and top > limit:
         found = Message(
@@ -117,8 +115,8 @@ def ask(
     expected = expected or bool(tipping)
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     workspace.require_runs()
-    groups, left_out = _groups(project)
-    compared: Callable[[], Mapping[str, Group]] = partial(_compared, project)
+    groups, left_out = groups_of_runs(project)
+    compared: Callable[[], Mapping[str, Group]] = partial(compared_groups, project)
     qrels, policy = workspace.qrels, project.policy
     notes += [*left_out, *grade_notes(measures, qrels.grades, policy.relevance_level)]
 
@@ -132,7 +130,7 @@ def ask(
         return found[0]
 
     reading = partial(
-        _read, qrels=qrels, depth=depth, ranks=ranks, turns=builder.turns if builder else None
+        read_judged, qrels=qrels, depth=depth, ranks=ranks, turns=builder.turns if builder else None
     )
     read = workspace.per_run(files, reading, keep=keep)
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
@@ -140,7 +138,7 @@ def ask(
     counted = workspace.count_turns(names, files, matrices, holes=True)
     if expected and project.groups:
         asked = workspace.count_turns(names, files, matrices, True, workspace.asked).asked
-        asking, partly = _asking(compared(), asked)
+        asking, partly = groups_of_every_turn(compared(), asked)
         compared, notes = lambda: asking, [*notes, *partly]
     runs = read if counted.counted.all() else [only_turns(run, counted.counted) for run in read]
     conversations = conversations_of(workspace, qrels.turns) if slices else None
@@ -178,7 +176,7 @@ def ask(
         and (len(runs) * (len(runs) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
     )
     positives = only_relevant(qrels, policy.relevance_level)
-    notes += [*([ONLY_RELEVANT] if positives else []), *_short_lists(runs, depth)]
+    notes += [*([ONLY_RELEVANT] if positives else []), *short_lists(runs, depth)]
     cut, told = slicings(workspace, turns, slices, evaluated) if slices else ((), ())
     units = units_of(turns, evaluated.grouping) if cut else None
     evaluated = replace(evaluated, notes=(*notes, *told))
@@ -212,121 +210,6 @@ def ask(
     return unjudged(gaps, evaluated)
 
 
-def _read(
-    ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None, turns: Sequence[str] | None
-) -> tuple[JudgedRun, CollectedRun | None]:
-    """Return a run with its grades, and for the pool if its ``turns`` are given."""
-    return judged_run(ranking, qrels, depth, ranks), None if turns is None else collect_run(
-        turns, ranking
-    )
-
-
-def _compared(project: Project) -> dict[str, Group]:
-    """Return the comparisons for drops: Human with every other formulation, by its name, and the groups of the project."""
-    human = next((part.name for part in project.formulations.values() if part.role == "human"), "")
-    asked = {
-        part.name: Group(human, (part.name,))
-        for part in project.formulations.values()
-        if part.role != "human"
-    }
-    asked |= comparable_groups(project)
-    systems = project.systems.keys()
-    return {
-        name: group for name, group in asked.items() if {group.baseline, *group.sets} <= systems
-    }
-
-
-def _asking(
-    compared: Mapping[str, Group], asked: Mapping[str, Mask]
-) -> tuple[dict[str, Group], list[str]]:
-    """Return the groups whose sets cover every turn, and a note on the others; ``asked``: set → bool[T]."""
-    partly = [
-        name
-        for name, group in compared.items()
-        if not all(asked[one].all() for one in group.sets if one in asked)
-    ]
-    told = [
-        f"expected drop of {name} not computed, because its sets do not cover every turn"
-        for name in partly
-    ]
-    return {name: group for name, group in compared.items() if name not in partly}, told
-
-
-def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Return group → its runs without the baseline, and the notes.
-
-    Several groups also form a group of all their runs. Without groups, all runs form one.
-    """
-    systems = project.systems
-    groups = {
-        name: group.sets
-        for name, group in project.groups.items()
-        if set(group.sets) <= systems.keys()
-    }
-    notes = [
-        f"group {name} is excluded because some of its runs are not given"
-        for name in project.groups
-        if name not in groups
-    ]
-    if not groups:
-        return {"all runs": tuple(systems)}, notes
-    if len(groups) > 1:
-        groups["all groups"] = tuple(
-            dict.fromkeys(name for sets in groups.values() for name in sets)
-        )
-    return groups, notes
-
-
-def _short_lists(runs: Sequence[JudgedRun], depth: int) -> list[str]:
-    """Return a note on the turns for which runs retrieve fewer than ``depth`` passages; missing turns have their own note."""
-    found = [
-        (run.name, (run.matrix.retrieved > 0) & (run.matrix.retrieved < depth), run.matrix.turns)
-        for run in runs
-    ]
-    told = [
-        f"{system_name(name)} for {turns_in_words([*compress(turns, few)])}"
-        for name, few, turns in found
-        if few.any()
-    ]
-    return [f"fewer than {depth} passages: {first_of(told, 5)}"] if told else []
-
-
 COMMAND = Command(ask, (*SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order",
     "documents", "jobs", "dask", *BY, *UNIT, *SEED), on_request=("pairs", "tipping"),
-)  # fmt: skip
-
-
-_READING = (
-    "How to read it: the hole model predicts the grades of unjudged passages from the judged ones; it reads no text. The"
-    " bounds of a score cover all grades, however unlikely; they are not a confidence interval. They do not show whether two"
-    " systems differ, because a passage retrieved by both has the same grade in both; the table of pairs does."
-)
-
-
-def _inputs(project: Project) -> Project:
-    return judged_runs(project, ("groups", "run_groups", "seed"))
-
-
-def _answer(workspace: Workspace) -> Answer:
-    try:
-        result = ask(workspace, scope="pool", expected=True, tipping=False)
-    except UsageError as error:
-        if error.slug != "one-grade":
-            raise
-        result = ask(workspace, scope="pool")
-        told = (*result.evaluated.notes, f"No expected values: {error.found}.")
-        result = result.changed(evaluated=replace(result.evaluated, notes=told))
-    roles = {part.name: part.role for part in workspace.project.formulations.values()}
-    groups = comparable_groups(workspace.project)
-    findings = unjudged_findings(result, groups)
-    return Answer(
-        result, show(result), findings, _READING, verdicts=verdicts(result, roles, groups)
-    )
-
-
-QUESTIONS = (
-    Question(
-        "unjudged", "How much do unjudged passages matter?",
-        ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _inputs, _answer
-    ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.reading import find_project
 from robustcs.project.workspace import Workspace
 from robustcs.statistics import Codes, Floats
-from robustcs.studies.augment.study import Pooled, pool_runs
+from robustcs.studies.augment.steps import Pooled, pool_runs
 from robustcs.studies.augment.whatif import WhatIf, what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_hole_model import made_pool, made_runs

@@ -13,8 +13,8 @@ from robustcs.documents.document import Table
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.differences import text_difference
+from robustcs.studies.breakdown.questions import QUESTIONS
 from robustcs.studies.breakdown.show_rewriters import slice_findings
-from robustcs.studies.breakdown.study import QUESTIONS
 from tests.conftest import Command
 
 

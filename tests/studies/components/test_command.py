@@ -15,7 +15,7 @@ from robustcs.project.families import System, families_of, find_grid, named
 from robustcs.project.guess import guess, write_config
 from robustcs.project.reading import read_project
 from robustcs.project.scan import Found, Proposal
-from robustcs.studies.components.study import QUESTIONS
+from robustcs.studies.components.questions import QUESTIONS
 from robustcs.studies.registry import study
 from tests.conftest import Command
 

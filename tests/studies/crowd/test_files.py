@@ -14,7 +14,7 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.crowd.analysis import as_qrels, build_pool, judgments_of
-from robustcs.studies.crowd.study import files_of_crowd
+from robustcs.studies.crowd.steps import files_of_crowd
 
 RUN = map_to_bank(
     [Asked("1_10", "Q1", 0.1), Asked("1_2", "Q1", 1), Asked("1_2", "Q2", 2.5)], None, "My run"

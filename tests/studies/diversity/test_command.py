@@ -13,7 +13,7 @@ from robustcs.cli.main import run
 from robustcs.inputs.texts import read_texts
 from robustcs.project.model import Project
 from robustcs.project.workspace import Workspace
-from robustcs.studies.diversity.study import read_text_sets
+from robustcs.studies.diversity.steps import read_text_sets
 from tests.conftest import Command
 
 

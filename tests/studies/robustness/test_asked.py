@@ -17,7 +17,7 @@ from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.robustness.analysis import Robustness, robustness
-from robustcs.studies.robustness.study import QUESTIONS
+from robustcs.studies.robustness.questions import QUESTIONS
 from tests.case_files import case
 
 

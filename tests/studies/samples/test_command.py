@@ -12,7 +12,7 @@ import robustcs
 from robustcs.cli.main import run
 from robustcs.project.guess import guess, write_config
 from robustcs.project.reading import read_project
-from robustcs.studies.samples.study import QUESTIONS
+from robustcs.studies.samples.questions import QUESTIONS
 from tests.conftest import Command
 
 PEOPLE = " ".join(f"--qr people=runs/stem_manual_{number}.trec" for number in (1, 2, 3))

@@ -1,0 +1,58 @@
+"""Questions that ``robustcs answers`` answers in the report."""
+
+from __future__ import annotations
+
+from robustcs.project.model import AnswerFiles, Project, needs, only
+from robustcs.project.workspace import Workspace
+from robustcs.studies.answers.findings import answer_findings, verdicts
+from robustcs.studies.answers.show import overview, show
+from robustcs.studies.answers.study import prepare
+from robustcs.studies.study import Answer, Question
+
+_READING = (
+    "How to read it: turns that have an answer should end as correct (or answered), all others as abstained or asked back."
+    " Made up: an answer to a question that has none. Refused: no answer although a gold passage was given. Word matching"
+    " recognises neither paraphrases nor negations."
+)
+
+
+def _inputs(project: Project) -> Project:
+    files = project.answers or AnswerFiles()
+    needs(
+        files.answered or files.assignments,
+        "no-responses",
+        "no answers",
+        "add them under [answers.responses]",
+    )
+    keys = (
+        "answers",
+        "collection",
+        "runs",
+        "policy",
+        "seed",
+        "qrels",
+        "gold",
+        "metrics",
+        "thresholds",
+    )
+    return only(project, keys, ("run", "rewrites"))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result, to_read = prepare(workspace)()
+    cards = tuple(filter(None, [to_read()]))
+    return Answer(
+        result,
+        show(result),
+        answer_findings(result),
+        _READING,
+        cards,
+        verdicts(result),
+        overview(result),
+    )
+
+
+QUESTIONS = (
+    Question("outcomes", "What are the outcomes of the turns, and which component loses them?", ("outcomes", "causes"),
+             _inputs, _answer),
+)  # fmt: skip
