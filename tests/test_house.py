@@ -192,7 +192,8 @@ def test_there_is_no_circle() -> None:
 def tricks_of(text: str) -> list[str]:
     """What makes a program do other things than its files say, with lines.
 
-    That is text which is run as code, syntax trees, and changes of loaded modules or of the attributes of what is imported.
+    That is text which is run as code, syntax trees, and changes of loaded modules or of the
+    attributes of what is imported.
     """
     tree = ast.parse(text)
     names = imported_names(tree)

@@ -107,8 +107,8 @@ def types_of(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Map each parameter except the first to its annotation.
 
-    The first parameter (a workspace or a call) and the result are no options. ``study.py`` imports their types, which are
-    slow to import, only for type checkers, so they are left out here.
+    The first parameter (a workspace or a call) and the result are no options. ``study.py`` imports
+    their types, which are slow to import, only for type checkers, so they are left out here.
     """
     first, *_ = inspect.signature(function).parameters
     options = {

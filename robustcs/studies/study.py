@@ -78,7 +78,7 @@ class Study:
 
     @property
     def command(self) -> Command:
-        """The command. ``study.py`` imports at its top only what the help page needs, so that ``--help`` is fast."""
+        """The command; the top of ``study.py`` imports only what its help page needs."""
         return cast(Command, self.part("study").COMMAND)
 
     def part(self, name: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Steps of ``robustcs answers``: read snippets and nuggets as gold items, and choose the measure of a correct answer."""
+"""Steps of ``robustcs answers``: snippets and nuggets as gold items, and their measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of ``robustcs augment``: collect the runs, and estimate scores with the grades of judges."""
+"""Steps of ``robustcs augment``: collect the runs, and estimate scores with judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of ``robustcs crowd``: aggregate the grades, score runs on them, and write the judgments."""
+"""Steps of ``robustcs crowd``: aggregate the grades, score runs, write the judgments."""
 
 from __future__ import annotations
 

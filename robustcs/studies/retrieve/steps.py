@@ -1,4 +1,4 @@
-"""Steps of ``robustcs retrieve``: retrieve runs, explain a query, clean the store, and split documents."""
+"""Steps of ``robustcs retrieve``: retrieve runs, explain a query, split documents."""
 
 from __future__ import annotations
 

@@ -36,7 +36,10 @@ def crossed(workspace: Workspace, reviews: Sequence[Review]) -> Reviews:
 
 
 def read_given_reviews(workspace: Workspace) -> list[Review]:
-    """Read the reviews of all files. Raises :class:`UsageError` without files, :class:`InputError` for an invalid one."""
+    """Read the reviews of all files.
+
+    Raises :class:`UsageError` without files, :class:`InputError` for an invalid one.
+    """
     files = (workspace.project.review or ReviewFiles()).files
     if not files:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Steps of ``robustcs robustness``: read categories of paraphrases, and groups of the command line."""
+"""Steps of ``robustcs robustness``: categories of paraphrases, groups of options."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def paraphrase_categories(workspace: Workspace) -> tuple[dict[str, dict[str, str
 
 
 def group_of(text: str) -> tuple[str, Group]:
-    """Return the name and the group of ``NAME=BASELINE,SET,SET``. Raises :class:`UsageError` for any other text."""
+    """Return the name and the group of ``NAME=BASELINE,SET,SET``.
+
+    Raises :class:`UsageError` for any other text.
+    """
     name, equals, members = text.partition("=")
     baseline, *sets = members.split(",")
     if not (name and equals and sets and all(part.strip() for part in (baseline, *sets))):

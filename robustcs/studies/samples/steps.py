@@ -1,4 +1,4 @@
-"""Steps of ``robustcs samples``: the runs of a rewriter's samples, and the overlap of their rankings."""
+"""Steps of ``robustcs samples``: runs of samples, and the overlap of their rankings."""
 
 from __future__ import annotations
 
