@@ -23,7 +23,8 @@ FLOORS = (
 SHARED_BY_STUDIES = ("study", "signature", "registry")
 #: What the top of ``study.py`` may import of the package: what the help page of its command needs.
 NEEDED_FOR_HELP = (
-    "robustcs.errors", "robustcs.wording", "robustcs.studies.signature", "robustcs.studies.study",
+    "robustcs.errors", "robustcs.messages", "robustcs.wording", "robustcs.studies.signature",
+    "robustcs.studies.study",
 )  # fmt: skip
 #: Modules that may still set attributes of a class that they import.
 LEFT = ("api.py",)

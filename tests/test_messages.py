@@ -203,8 +203,14 @@ _MAKERS = {
 }
 _NAMES = {"found", "advice", "why", "told", "what", "have", "option"}
 #: Files, or functions of them, that only a command runs.
-ONLY_COMMANDS = ("cli/", "studies/judge/", "studies/retrieve/study.py", "studies/agreement/show.py")
-FUNCTIONS = {"_run", "_accept", "_group"}
+ONLY_COMMANDS = (
+    "cli/",
+    "studies/judge/",
+    "studies/retrieve/study.py",
+    "studies/retrieve/steps.py",
+    "studies/agreement/show.py",
+)
+FUNCTIONS = {"_run", "accept_marks", "group_of"}
 
 
 def spelled(tree: ast.AST) -> Iterator[tuple[int, str]]:

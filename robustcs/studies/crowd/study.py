@@ -29,7 +29,6 @@ def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
     in robustcs.toml.
 
     Examples:
-from robustcs.messages import Message, OptionName
       robustcs crowd
       robustcs crowd grades.csv --gold-checks checks.csv --folder judged
       robustcs crowd --bank bank.json --run a=a.json --run b=b.json \\
