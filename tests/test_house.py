@@ -26,6 +26,7 @@ LONGEST = 520
 READ: tuple[str, ...] = (
     "evaluation/answers.py",
     "evaluation/clarification.py",
+    "evaluation/hole_features.py",
     "evaluation/holes.py",
     "evaluation/missing_scores.py",
     "evaluation/outcomes.py",

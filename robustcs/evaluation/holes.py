@@ -167,7 +167,7 @@ def stretches(runs: Sequence[JudgedRun]) -> Iterator[list[JudgedRun]]:
 
 
 def _stretch(run: JudgedRun, turn_rows: Codes, start: int, end: int) -> JudgedRun:
-    """Return the run on the turns ``start`` to ``end`` − 1; ``turn_rows``: those of ``unjudged``."""
+    """Return the run on the turns ``start`` to ``end`` − 1; ``turn_rows``: of ``unjudged``."""
     first, last = np.searchsorted(turn_rows, (start, end)).tolist()
     return replace(
         run,
