@@ -16,7 +16,8 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_features import PairFeatures, pair_features, regraded, run_groups
-from robustcs.evaluation.hole_stages import Recalibration, StageFit, fit_stage, recalibration
+from robustcs.evaluation.hole_recalibration import Recalibration, recalibration
+from robustcs.evaluation.hole_stages import StageFit, fit_stage
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.statistics import Codes, Floats, Mask, logistic
