@@ -28,6 +28,7 @@ READ: tuple[str, ...] = (
     "evaluation/clarification.py",
     "evaluation/hole_features.py",
     "evaluation/hole_model.py",
+    "evaluation/hole_order.py",
     "evaluation/hole_recalibration.py",
     "evaluation/hole_stages.py",
     "evaluation/holes.py",
