@@ -26,6 +26,8 @@ LONGEST = 520
 READ: tuple[str, ...] = (
     "evaluation/answers.py",
     "evaluation/clarification.py",
+    "evaluation/hole_check.py",
+    "evaluation/hole_expectation.py",
     "evaluation/hole_features.py",
     "evaluation/hole_model.py",
     "evaluation/hole_order.py",

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from robustcs.errors import UsageError
 from robustcs.evaluation import hole_model
-from robustcs.evaluation.hole_expectation import check_hole_model, draws_interval, hole_warnings
+from robustcs.evaluation.hole_check import check_hole_model, draws_interval, hole_warnings
 from robustcs.evaluation.hole_features import (
     BASIC,
     PairFeatures,
