@@ -33,6 +33,7 @@ READ: tuple[str, ...] = (
     "evaluation/hole_order.py",
     "evaluation/hole_recalibration.py",
     "evaluation/hole_stages.py",
+    "evaluation/hole_tipping.py",
     "evaluation/holes.py",
     "evaluation/missing_scores.py",
     "evaluation/outcomes.py",
