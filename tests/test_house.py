@@ -38,6 +38,7 @@ READ: tuple[str, ...] = (
     "evaluation/missing_scores.py",
     "evaluation/outcomes.py",
     "evaluation/rating_scales.py",
+    "slicing",
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 
