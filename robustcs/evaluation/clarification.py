@@ -176,10 +176,10 @@ def _pick(
     performance: QuestionScores, choose: Callable[[Mapping[str, float]], float]
 ) -> UnitScores:
     """Return the value that ``choose`` takes from the questions of each measure and unit."""
-    return {
-        measure: {unit: choose(values) for unit, values in units.items()}
-        for measure, units in performance.items()
-    }
+    scores: UnitScores = {}
+    for measure, units in performance.items():
+        scores[measure] = {unit: choose(values) for unit, values in units.items()}
+    return scores
 
 
 def document_measure(name: str) -> Measure:

@@ -138,7 +138,7 @@ class Scoring:
         bool[T]: the turns over which means are taken.
     model
         The model of the grades.
-    found
+    retrieved
         bool[R, H]: which run retrieved the predicted pairs, down to the depth of the prediction.
     """
 
@@ -148,7 +148,7 @@ class Scoring:
     policy: EvaluationPolicy
     counted: Mask
     model: HoleModel
-    found: Mask
+    retrieved: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +279,7 @@ def fill_holes(
     for sets in model.draws(part_grades, draws, part.batch(measures), slice(len(model.pairs))):
         sums.append(units.sums(part.score(sets, measures, policy)[..., counted]))
     test = check_hole_model(model, pool, grades, measures, policy, counted) if check else None
-    found = pool.best_ranks()[:, model.pairs] <= int(model.holes.best.max())
+    retrieved = pool.best_ranks()[:, model.pairs] <= int(model.holes.best.max())
     return FilledHoles(
         np.concatenate(sums),
         now,
@@ -288,7 +288,7 @@ def fill_holes(
         len(model.pairs),
         test,
         hole_warnings(model, pool, grades, measures, sources, test),
-        Scoring(part, part_grades, tuple(measures), policy, counted, model, found),
+        Scoring(part, part_grades, tuple(measures), policy, counted, model, retrieved),
     )
 
 

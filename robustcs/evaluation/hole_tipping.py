@@ -240,7 +240,7 @@ class _Factors:
 
     def _of_unique(self, questions: Sequence[_Question], contrast: int, grades: Grades) -> Codes:
         """Return conclusions on a contrast whose unique passages have ``grades``, int16[D, H]."""
-        sides, retrieved = self.family[contrast], self.scoring.found
+        sides, retrieved = self.family[contrast], self.scoring.retrieved
         by_first = retrieved[list(sides.first)].any(axis=0)
         by_second = retrieved[list(sides.second)].any(axis=0)
         unique = by_first != by_second

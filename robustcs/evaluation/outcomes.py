@@ -17,7 +17,7 @@ from robustcs.statistics import Floats
 if TYPE_CHECKING:
     from robustcs.inputs.answers import Kind, Response
 
-#: What a system did, if it did not answer, is the outcome itself.
+#: A response other than an answer is an outcome too: ``abstained``, ``asked_back``, ``no_answer``.
 Outcome = Literal[
     "correct",
     "answered",
@@ -59,6 +59,7 @@ def outcome_of(
 def _outcome_of_answer(
     kind: Kind, response: Literal["answered", "partly"], correct: bool | None
 ) -> Outcome:
+    """Return the outcome of a turn with an answer; see :func:`outcome_of`."""
     if kind in ANSWERABLE and correct is not None:
         return "correct" if correct else "wrong"
     if kind == "unanswerable":

@@ -92,6 +92,7 @@ def scales_of(ratings: Sequence[Rating]) -> list[Scale]:
 
 
 def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
+    """Return the scale of a criterion from all its ratings."""
     values, numbers = _values_of(ratings)
     # sorted, so that intervals do not depend on the order of the lines
     items = sorted({(rating.turn, rating.item) for rating in ratings}, key=_natural_order)

@@ -253,6 +253,7 @@ class _Jackknife:
         )
 
     def _test(self, rows: Floats, seed: int, draws: int) -> _Tests:
+        """Return the tests of ``rows`` [R, T], all at once."""
         drawn = self._drawn(rows, seed, draws)
         # an observed |t|, which is one of the draws, has p ≤ .05 above this one
         rejected = math.floor((1 - CONFIDENCE) * (draws + 1) + _T_ROUNDING)
@@ -276,8 +277,8 @@ class _Jackknife:
             differences, errors = self.difference(block.T.reshape(block.shape[2], -1))
             # without a standard error, any difference counts as infinitely large
             without_error = np.where(np.abs(differences) > _ROUNDING, np.inf, 0.0)
-            t = np.where(np.isnan(errors), without_error, np.abs(differences) / errors)
-            drawn[:, done : done + count] = t.reshape(-1, count, len(rows)).T
+            statistics = np.where(np.isnan(errors), without_error, np.abs(differences) / errors)
+            drawn[:, done : done + count] = statistics.reshape(-1, count, len(rows)).T
             done += count
         return drawn
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from robustcs.result import Field, count, difference, number, p_value, text
 from robustcs.slicing.contrasts import DRAWS, RestContrast, contrasts_of
 from robustcs.slicing.table import Slicing
-from robustcs.statistics import Mask
+from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units
@@ -144,10 +144,8 @@ def slices_of(
         return [[] for _ in rows]
     inside = np.array([member.mask for member in members])
     known = np.array([member.slicing.codes >= 0 for member in members])
-    turns = inside.sum(axis=1).tolist()
-    weight = [float(turn_weights[mask].sum()) for mask in inside]
     unit_weights = units.sums(inside * turn_weights)
-    range_ = (0.0, 1.0) if shares else bounds
+    limits = (0.0, 1.0) if shares else bounds
 
     by_row = []
     contrasts_by_row = contrasts_of(rows, turn_weights, inside, known, units, seed, draws)
@@ -157,28 +155,41 @@ def slices_of(
             estimates = share_estimates(sums, unit_weights, units.kind)
         else:
             estimates = mean_estimates(sums, unit_weights, units.kind, bounds)
-        if range_ is not None:
-            largest = range_[1] - range_[0]
+        if limits is not None:
+            largest = limits[1] - limits[0]
             contrasts = [_within(contrast, largest) for contrast in contrasts]
-        comparisons = sum(
-            member.is_counted and not math.isnan(contrast.p)
-            for member, contrast in zip(members, contrasts, strict=True)
-        )
-        slices = []
-        for place, (slicing, code) in enumerate(members):
-            contrast = replace(contrasts[place], comparisons=comparisons)
-            slices.append(
-                Slice(
-                    slicing.name,
-                    slicing.slices[code],
-                    turns[place],
-                    weight[place],
-                    estimates[place],
-                    contrast,
-                )
-            )
-        by_row.append(slices)
+        by_row.append(_slices_of_row(members, turn_weights, estimates, contrasts))
     return by_row
+
+
+def _slices_of_row(
+    members: Sequence[_Member],
+    turn_weights: Floats,
+    estimates: Sequence[Estimate],
+    contrasts: Sequence[RestContrast],
+) -> list[Slice]:
+    """Return the slices of a row with their estimates and contrasts, which are in the same order.
+
+    ``turn_weights``: float64[T]. The number of comparisons is added to the contrasts.
+    """
+    comparisons = sum(
+        member.is_counted and not math.isnan(contrast.p)
+        for member, contrast in zip(members, contrasts, strict=True)
+    )
+    slices = []
+    for member, estimate, contrast in zip(members, estimates, contrasts, strict=True):
+        mask = member.mask
+        slices.append(
+            Slice(
+                slicing=member.slicing.name,
+                name=member.slicing.slices[member.code],
+                turns=int(mask.sum()),
+                weight=float(turn_weights[mask].sum()),
+                own=estimate,
+                contrast=replace(contrast, comparisons=comparisons),
+            )
+        )
+    return slices
 
 
 def _within(contrast: RestContrast, largest: float) -> RestContrast:

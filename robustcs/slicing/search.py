@@ -208,7 +208,9 @@ def found_rows(
 
     Raises :class:`UsageError` if there are too few units.
     """
-    rules = [rules_of([cut for cut in slicings if cut.concerns(name)], units) for name in names]
+    rules = []
+    for name in names:
+        rules.append(rules_of([cut for cut in slicings if cut.concerns(name)], units))
     tried = sum(len(of_name) for of_name in rules)
     rows = []
     for metric, table in values.items():
@@ -247,7 +249,7 @@ def find_slices(
 
     finds = []
     for row, (candidates, test) in enumerate(zip(rules, tests, strict=True)):
-        found: list[_RuleFound] = []
+        earlier: list[_RuleFound] = []
         statistics = _statistics(test.differences, test.scale)
         for place in np.argsort(-statistics, kind="stable"):
             as_high = int((highest >= statistics[place] - _ROUNDING).sum())
@@ -266,10 +268,10 @@ def find_slices(
                 difference=difference,
                 at_most=difference + limit * float(test.scale[place]),
                 p=p,
-                like=_first_like(rule, found),
+                like=_first_like(rule, earlier),
             )
-            found.append(_RuleFound(rule, find))
-        finds += [find for _, find in found]
+            earlier.append(_RuleFound(rule, find))
+        finds += [find for _, find in earlier]
     return finds
 
 
@@ -293,7 +295,7 @@ def _tests_of(
     table: Floats, rules: Sequence[Sequence[Rule]], units: Units, seed: int, draws: int
 ) -> list[_Tests]:
     """Return the differences of the ``rules`` of each row of ``table`` [M, T]."""
-    weights = [_weights([rule.mask for rule in of_row], table.shape[1]) for of_row in rules]
+    weights = [_weights(of_row, table.shape[1]) for of_row in rules]
     drawn = [np.empty((len(of_row), draws)) for of_row in rules]
     done = 0
     for block in rearranged(table, units, seed, draws, levels=True):
@@ -316,11 +318,12 @@ def _statistics(differences: Floats, scale: Floats) -> Floats:
         return np.nan_to_num(-differences / scale, nan=-np.inf)
 
 
-def _weights(masks: Sequence[Mask], turns: int) -> Floats:
+def _weights(rules: Sequence[Rule], turns: int) -> Floats:
     """Return float64[R, T], whose product with scores is the mean of a rule's turns − the rest's.
 
-    ``masks``: the turns of R rules, bool[T] each, of which T is ``turns``.
+    ``rules``: R rules. ``turns``: T.
     """
+    masks = [rule.mask for rule in rules]
     inside = np.array(masks, dtype=np.bool_).reshape(len(masks), turns)
     of_turns = 1 / inside.sum(axis=1, keepdims=True)
     of_others = -1 / (~inside).sum(axis=1, keepdims=True)
@@ -335,12 +338,12 @@ class _RuleFound(NamedTuple):
     find: Found
 
 
-def _first_like(rule: Rule, found: Sequence[_RuleFound]) -> str:
-    """Return the first found rule with mostly the same turns; empty if there is none.
+def _first_like(rule: Rule, earlier: Sequence[_RuleFound]) -> str:
+    """Return the first earlier rule with mostly the same turns; empty if there is none.
 
-    Rules that are themselves like an earlier one are passed over.
+    Rules that are themselves like another one are passed over.
     """
-    for other, find in found:
+    for other, find in earlier:
         if not find.like and _alike(rule.mask, other.mask):
             return str(other)
     return ""
