@@ -27,7 +27,7 @@ import numpy as np  # noqa: E402
 
 from bench.pages import put  # noqa: E402
 from robustcs.evaluation.bounds import measure_bounds  # noqa: E402
-from robustcs.evaluation.hole_expectation import draws_interval  # noqa: E402
+from robustcs.evaluation.hole_check import draws_interval  # noqa: E402
 from robustcs.evaluation.hole_model import fit_hole_model  # noqa: E402
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix  # noqa: E402
 from robustcs.evaluation.measure import parse_measure  # noqa: E402

@@ -33,11 +33,8 @@ import numpy as np  # noqa: E402
 from bench.holes import COLLECTIONS, PAGE, POLICY, hidden, truth  # noqa: E402
 from bench.pages import put  # noqa: E402
 from robustcs.evaluation.groups import RunSources  # noqa: E402
-from robustcs.evaluation.hole_expectation import (  # noqa: E402
-    contrasts,
-    draws_interval,
-    fill_holes,
-)
+from robustcs.evaluation.hole_check import draws_interval  # noqa: E402
+from robustcs.evaluation.hole_expectation import contrasts, fill_holes  # noqa: E402
 from robustcs.evaluation.hole_tipping import tipping  # noqa: E402
 from robustcs.evaluation.matrix import UNJUDGED  # noqa: E402
 from robustcs.evaluation.measure import parse_measure  # noqa: E402

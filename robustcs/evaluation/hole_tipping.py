@@ -1,24 +1,27 @@
 """Tipping points: how wrong must the hole model be for a conclusion to change?
 
-Judgments are often missing because passages were unlikely to be relevant, or for the opposite reason, and the judgments do not
-show by how much. So the odds that an unjudged passage reaches the next grade are multiplied by a factor, in every stage and
-draw (a shift of the logit: the pattern mixture of Rubin 1977). The module reports the nearest factors below and above 1 at
-which a conclusion changes: for all unjudged passages, and for those that only one of the two sides retrieved. All factors use
-the same random numbers.
+Judgments are often missing because passages were unlikely to be relevant, or for the opposite
+reason, and the judgments do not show by how much. So the odds that an unjudged passage reaches the
+next grade are multiplied by a factor, in every stage and draw (a shift of the logit: the pattern
+mixture of Rubin 1977). The module reports the nearest factors below and above 1 at which a
+conclusion changes: for all unjudged passages, and for those that only one of the two sides
+retrieved. All factors use the same random numbers.
+
+Shapes: D draws, C contrasts, K units, H unjudged pairs and Q questions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles
+from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles, Scoring
 from robustcs.evaluation.hole_order import SURE
-from robustcs.evaluation.run_pool import Grades
+from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.lazy import pd
 from robustcs.result import measure, number, table, text
 from robustcs.statistics import Codes, Floats, settled
@@ -26,37 +29,71 @@ from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.statistics.families import completed_differ, largest_statistics
 from robustcs.statistics.ranks import DECIMALS
 
-#: Largest factor by which odds are multiplied or divided, and the number of steps to it, equal in logs.
+#: Largest factor by which odds are multiplied or divided, and the number of steps to it, equal in
+#: logs.
 LARGEST, STEPS = 50.0, 64
 #: Steps between the factors tried first; the first change is then narrowed down.
 _COARSE = 16
 #: Least number of draws, for very many turns.
 LEAST_DRAWS = 20
-#: Kinds of conclusions: the side expected ahead, a significant difference on similar conversations, agreement of the draws.
+#: Kinds of conclusions: the side expected ahead, a significant difference on similar conversations,
+#: agreement of the draws.
 Kind = Literal["order", "differ", "sure"]
-#: The number of the measure, the place of the contrast in the family, the kind of the conclusion, and the scope: the place of
-#: the contrast again if only the passages that one of its two sides retrieved have other odds, otherwise :data:`_ALL`.
-_Question = tuple[int, int, Kind, int]
-_ALL = -1
+#: The conclusions of each kind in words; code c of a conclusion stands for the word at c.
 _WORDS: dict[Kind, tuple[str, ...]] = {
     "order": ("second > first expected", "first = second expected", "first > second expected"),
     "differ": ("no difference shown on other conversations", "differ on other conversations"),
     "sure": ("order open", "order certain"),
-}  # fmt: skip
+}
+_STEP_PERCENT = 100 * (LARGEST ** (1 / STEPS) - 1)
 
 TIPPING = table(
-    "tipping", "Factors on the odds of relevance predicted by the hole model at which a conclusion changes.",
-    text("first", header="First"), text("second", "a system, or a group (the mean of its sets)", "Second"),
+    "tipping",
+    "Factors on the odds of relevance predicted by the hole model at which a conclusion changes.",
+    text("first", header="First"),
+    text("second", "a system, or a group (the mean of its sets)", "Second"),
     measure(),
-    text("conclusion", "first > second expected (or the reverse); differ on other conversations (expected_p ≤ .05) or no"
-         " difference shown; order certain (95% of the draws agree on these turns) or open"),
-    text("scope", "passages whose odds are multiplied: all unjudged ones, or unique (retrieved by only one of the two)"),
-    number("factor_below", "nearest factor below 1 on the odds of every grade at which the conclusion changes, in steps of"
-           f" {100 * (LARGEST ** (1 / STEPS) - 1):.0f}%; null if no factor down to 1/{LARGEST:.0f} changes it",
-           "below ×"),
-    number("factor_above", f"nearest factor above 1; null if no factor up to {LARGEST:.0f} changes it",
-           "above ×"),
-)  # fmt: skip
+    text(
+        "conclusion",
+        "first > second expected (or the reverse); differ on other conversations (expected_p ≤ .05)"
+        " or no difference shown; order certain (95% of the draws agree on these turns) or open",
+    ),
+    text(
+        "scope",
+        "passages whose odds are multiplied: all unjudged ones, or unique (retrieved by only one of"
+        " the two)",
+    ),
+    number(
+        "factor_below",
+        "nearest factor below 1 on the odds of every grade at which the conclusion changes, in"
+        f" steps of {_STEP_PERCENT:.0f}%; null if no factor down to 1/{LARGEST:.0f} changes it",
+        "below ×",
+    ),
+    number(
+        "factor_above",
+        f"nearest factor above 1; null if no factor up to {LARGEST:.0f} changes it",
+        "above ×",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """Does a conclusion change?
+
+    measure
+        Index of the measure.
+    contrast
+        Place of the contrast in the family.
+    unique
+        Whether only the passages that one of the two sides retrieved have other odds; otherwise all
+        unjudged passages have them.
+    """
+
+    measure: int
+    contrast: int
+    kind: Kind
+    unique: bool
 
 
 def factor_at(step: int) -> float:
@@ -75,149 +112,225 @@ def tipping(
     family: Sequence[Contrast],
     kinds: Sequence[Kind] = ("order", "differ", "sure"),
 ) -> pd.DataFrame:
-    """Return :data:`TIPPING` for the contrasts ``asked`` of each measure, all of them members of the ``family``.
+    """Return :data:`TIPPING` for contrasts of each measure. No rows without unjudged passages.
 
-    p is adjusted for the family. ``kinds``: the conclusions to test; below five units, there is none on similar conversations.
-    No rows without unjudged passages.
+    asked
+        Measure → contrasts, all of them members of the ``family``, for which p is adjusted.
+    kinds
+        The conclusions to test; below five units, there is none on similar conversations.
     """
-    rows = []
-    if filled is not None and filled.scoring is not None and any(asked.values()):
-        factors, measures = _Factors(filled, family), filled.scoring.measures
-        questions: list[_Question] = [
-            (column, place, kind, scope)
-            for column, one in enumerate(measures) for place in map(family.index, asked.get(one.name, ())) for kind in kinds
-            if kind != "differ" or filled.units.count >= LEAST_UNITS for scope in (_ALL, place)
-        ]  # fmt: skip
-        stands = factors.answers(questions, factors.every)
-        found = nearest(partial(factors.conclusions, questions), stands)
-        for (column, place, kind, scope), stand, ends in zip(questions, stands, found, strict=True):
-            said = (*family[place].names, measures[column].name, _WORDS[kind][stand])
-            rows.append((*said, "all" if scope == _ALL else "unique", *ends))
+    rows: list[tuple[object, ...]] = []
+    if filled is None or filled.scoring is None or not any(asked.values()):
+        return TIPPING.frame(rows)
+    measures = filled.scoring.measures
+    if filled.units.count < LEAST_UNITS:
+        kinds = [kind for kind in kinds if kind != "differ"]
+    questions = []
+    for column, scored in enumerate(measures):
+        for contrast in asked.get(scored.name, ()):
+            for kind in kinds:
+                place = family.index(contrast)
+                questions.append(_Question(column, place, kind, unique=False))
+                questions.append(_Question(column, place, kind, unique=True))
+
+    factors = _Factors(filled, filled.scoring, family)
+    at_one = factors.conclusions_at_one(questions)
+    changes = nearest(partial(factors.conclusions, questions), at_one)
+    for question, conclusion, (below, above) in zip(questions, at_one, changes, strict=True):
+        first, second = family[question.contrast].names
+        metric, words = measures[question.measure].name, _WORDS[question.kind][conclusion]
+        scope = "unique" if question.unique else "all"
+        rows.append((first, second, metric, words, scope, below, above))
     return TIPPING.frame(rows)
 
 
-def nearest(conclusions: Callable[[int, Codes], Codes], stands: Codes) -> Floats:
-    """Return float64[Q, 2]: the nearest factors below and above 1 at which conclusions are not ``stands``; NaN if none is.
+def nearest(conclusions: Callable[[int, Codes], Codes], at_one: Codes) -> Floats:
+    """Return float64[Q, 2]: the nearest factors below and above 1 at which conclusions change.
 
-    ``conclusions``: those with the factor of a step on the questions with some numbers. A few factors are tried from 1 outward.
-    The first range with a change is then bisected. Each step is tried once, for all questions that need it.
+    NaN if there is none.
+
+    conclusions
+        Takes a step and the numbers of some questions, and returns their conclusions with the
+        factor of this step. Each step is tried once, for all questions that need it.
+    at_one
+        int64[Q]: the conclusions with factor 1.
     """
-    found = np.full((len(stands), 2), np.nan)
-    for column, side in enumerate((-1, 1)):
-        changed = np.zeros(len(stands), dtype=np.int64)
+    factors = np.full((len(at_one), 2), np.nan)
+    for column, direction in enumerate((-1, 1)):
+        steps = _steps_to_change(conclusions, at_one, direction)
+        changed = np.flatnonzero(steps)
+        factors[changed, column] = [factor_at(direction * step) for step in steps[changed].tolist()]
+    return factors
 
-        def tried(step: int, some: Codes, side: int = side, changed: Codes = changed) -> None:
-            if len(some):
-                changed[some[conclusions(side * step, some) != stands[some]]] = step
 
-        for step in range(_COARSE, STEPS + 1, _COARSE):
-            tried(step, np.flatnonzero(changed == 0))
-        half = _COARSE // 2
-        while half:
-            middle = changed - half
-            for step in np.unique(middle[middle > 0]).tolist():
-                tried(step, np.flatnonzero(middle == step))
-            half //= 2
-        moved = np.flatnonzero(changed)
-        found[moved, column] = [factor_at(side * step) for step in changed[moved].tolist()]
-    return found
+def _steps_to_change(
+    conclusions: Callable[[int, Codes], Codes], at_one: Codes, direction: int
+) -> Codes:
+    """Return int64[Q]: the number of steps from factor 1 to the nearest change; 0 if there is none.
+
+    A few factors are tried from 1 outward. The first range with a change is then bisected.
+    """
+    steps = np.zeros(len(at_one), dtype=np.int64)
+
+    def try_step(step: int, questions: Codes) -> None:
+        """Keep the step for those of the questions whose conclusion it changes."""
+        if len(questions):
+            changed = conclusions(direction * step, questions) != at_one[questions]
+            steps[questions[changed]] = step
+
+    for step in range(_COARSE, STEPS + 1, _COARSE):
+        try_step(step, np.flatnonzero(steps == 0))
+    # a question with a change now has the end of a range of _COARSE steps
+    half = _COARSE // 2
+    while half:
+        middles = steps - half
+        for middle in np.unique(middles[middles > 0]).tolist():
+            try_step(middle, np.flatnonzero(middles == middle))
+        half //= 2
+    return steps
 
 
 class _Factors:
-    """Conclusions under each factor."""
+    """Conclusions under each factor, as indices in :data:`_WORDS`."""
 
-    def __init__(self, filled: FilledHoles, family: Sequence[Contrast]):
-        assert filled.scoring is not None
-        self.filled, self.scoring, self.family = filled, filled.scoring, family
-        self.weights = np.array([one.weights(len(self.scoring.pool.names)) for one in family])
-        #: By measure, float64[D, C, K], at factor 1: all draws, and those that are used.
-        self.every = [
-            filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))
-        ]
-        draws = min(len(filled.sums), self.scoring.model.enough_draws(DRAWS, LEAST_DRAWS))
-        self.base = [drawn[:draws] for drawn in self.every]
-        self.largest = cache(lambda column: largest_statistics(self.base[column], filled.seed))
-        self.kept = self.scoring.model.kept(range(draws))
-        self.at_one = self.kept.grades(1)
+    def __init__(self, filled: FilledHoles, scoring: Scoring, family: Sequence[Contrast]) -> None:
+        self.filled, self.scoring, self.family = filled, scoring, family
+        self.weights = np.array([side.weights(len(scoring.pool.names)) for side in family])
+        # by measure, float64[D, C, K]: differences at factor 1
+        measures = range(len(scoring.measures))
+        self.of_all_draws = [filled.drawn(self.weights, column) for column in measures]
+        # other factors are tried with fewer draws, if there are very many turns
+        draws = min(len(filled.sums), scoring.model.enough_draws(DRAWS, LEAST_DRAWS))
+        self.sums_at_one = [sums[:draws] for sums in self.of_all_draws]
+        self.draws = scoring.model.kept(range(draws))
+        self.grades_at_one = self.draws.grades(1)
+        self._largest: dict[int, Floats] = {}
 
-    def conclusions(self, questions: Sequence[_Question], step: int, some: Codes) -> Codes:
-        """Return the answers to ``some`` questions with the factor of ``step``."""
-        grades, scopes = (
-            self.kept.grades(factor_at(step)),
-            np.array([questions[number][3] for number in some]),
-        )
-        found = np.empty(len(some), dtype=np.int64)
-        for scope in np.unique(scopes).tolist():
-            which = np.flatnonzero(scopes == scope)
-            found[which] = self._in_scope(
-                [questions[number] for number in some[which]], scope, grades
-            )
-        return found
+    def conclusions_at_one(self, questions: Sequence[_Question]) -> Codes:
+        """Return int64[Q]: the conclusions of all draws with factor 1."""
+        return self._concluded(questions, self.of_all_draws, others_at_one=False)
 
-    def _in_scope(self, asked: Sequence[_Question], scope: int, grades: Grades) -> Codes:
-        """Return the answers to questions of one scope; ``grades``: int16[D, H], with the other odds for all passages."""
-        alone = scope != _ALL
-        if alone:
-            sides = (self.family[scope].first, self.family[scope].second)
-            first, second = (self.scoring.found[list(side)].any(axis=0) for side in sides)
-            grades = self.at_one + (grades - self.at_one) * (
-                first != second
-            )  # several times faster than where
-        # p depends on the whole family
-        family = not alone and any(kind == "differ" for _, _, kind, _ in asked)
-        places = (
-            list(range(len(self.family))) if family else sorted({place for _, place, _, _ in asked})
-        )
-        columns, drawn = sorted({column for column, *_ in asked}), list(self.base)
-        for column, sums in zip(columns, self._differences(grades, columns, places), strict=True):
-            drawn[column] = drawn[column].copy()
-            drawn[column][:, places] = sums
-        return self.answers(asked, drawn, alone)
+    def conclusions(self, questions: Sequence[_Question], step: int, numbers: Codes) -> Codes:
+        """Return the conclusions of some questions, by number, with the factor of ``step``."""
+        grades = self.draws.grades(factor_at(step))
+        asked = [questions[number] for number in numbers]
+        conclusions = np.empty(len(asked), dtype=np.int64)
 
-    def answers(
-        self, questions: Sequence[_Question], drawn: Sequence[Floats], alone: bool = False
+        places = [place for place, question in enumerate(asked) if not question.unique]
+        if places:
+            conclusions[places] = self._of_all([asked[place] for place in places], grades)
+
+        of_contrast: dict[int, list[int]] = {}
+        for place, question in enumerate(asked):
+            if question.unique:
+                of_contrast.setdefault(question.contrast, []).append(place)
+        for contrast, places in of_contrast.items():
+            of_it = [asked[place] for place in places]
+            conclusions[places] = self._of_unique(of_it, contrast, grades)
+        return conclusions
+
+    def _of_all(self, questions: Sequence[_Question], grades: Grades) -> Codes:
+        """Return the conclusions if all unjudged passages have ``grades``, int16[D, H]."""
+        contrasts = sorted({question.contrast for question in questions})
+        if any(question.kind == "differ" for question in questions):
+            # p depends on the whole family
+            contrasts = list(range(len(self.family)))
+        sums = self._sums(questions, contrasts, grades)
+        return self._concluded(questions, sums, others_at_one=False)
+
+    def _of_unique(self, questions: Sequence[_Question], contrast: int, grades: Grades) -> Codes:
+        """Return conclusions on a contrast whose unique passages have ``grades``, int16[D, H]."""
+        sides, retrieved = self.family[contrast], self.scoring.retrieved
+        by_first = retrieved[list(sides.first)].any(axis=0)
+        by_second = retrieved[list(sides.second)].any(axis=0)
+        unique = by_first != by_second
+        # several times faster than where
+        grades = self.grades_at_one + (grades - self.grades_at_one) * unique
+        sums = self._sums(questions, [contrast], grades)
+        return self._concluded(questions, sums, others_at_one=True)
+
+    def _concluded(
+        self, questions: Sequence[_Question], sums: Sequence[Floats], others_at_one: bool
     ) -> Codes:
-        """Return the conclusions from the differences ``drawn`` (by measure, float64[D, C, K]), as indices in :data:`_WORDS`.
+        """Return the conclusions from differences ``sums`` (by measure, float64[D, C, K]).
 
-        ``alone``: only the differences in question are not those at factor 1.
+        ``others_at_one``: whether the differences of all other contrasts are those at factor 1.
         """
-        found = np.empty(len(questions), dtype=np.int64)
-        for asked in dict.fromkeys((column, kind) for column, _, kind, _ in questions):
-            some = [
-                number
-                for number, (column, _, kind, _) in enumerate(questions)
-                if (column, kind) == asked
-            ]
-            places, sums = [questions[number][1] for number in some], drawn[asked[0]]
-            means = np.round(sums[:, places].sum(axis=-1) / self.filled.units.sizes.sum(), DECIMALS)
-            if asked[1] == "differ":
-                largest = self.largest(asked[0]) if alone else None
-                found[some] = completed_differ(sums, self.filled.seed, places, largest)
-            elif asked[1] == "order":
-                found[some] = np.sign(np.round(means.mean(axis=0), DECIMALS)) + 1
-            else:
-                found[some] = (
-                    np.max([(np.sign(means) == sign).mean(axis=0) for sign in (-1, 0, 1)], axis=0)
-                    >= SURE
+        together: dict[tuple[int, Kind], list[int]] = {}
+        for place, question in enumerate(questions):
+            together.setdefault((question.measure, question.kind), []).append(place)
+        conclusions = np.empty(len(questions), dtype=np.int64)
+        for (column, kind), places in together.items():
+            contrasts = [questions[place].contrast for place in places]
+            if kind == "differ":
+                largest = self._largest_at_one(column) if others_at_one else None
+                conclusions[places] = completed_differ(
+                    sums[column], self.filled.seed, contrasts, largest
                 )
-        return found
+                continue
+            means = sums[column][:, contrasts].sum(axis=-1) / self.filled.units.sizes.sum()
+            means = np.round(means, DECIMALS)
+            conclusions[places] = _order(means) if kind == "order" else _is_sure(means)
+        return conclusions
 
-    def _differences(self, drawn: Grades, columns: Sequence[int], places: Sequence[int]) -> Floats:
-        """Return float64[M, D, C, K]: differences by measures and contrasts with the grades ``drawn`` (int16[D, H])."""
-        scoring, whole, parts, weights = self.scoring, self.scoring.pool, [], self.weights[places]
+    def _largest_at_one(self, column: int) -> Floats:
+        """Return the largest statistics of the family at factor 1, by the measure of a number."""
+        if column not in self._largest:
+            self._largest[column] = largest_statistics(self.sums_at_one[column], self.filled.seed)
+        return self._largest[column]
+
+    def _sums(
+        self, questions: Sequence[_Question], contrasts: Sequence[int], grades: Grades
+    ) -> list[Floats]:
+        """Return differences by measure, float64[D, C, K].
+
+        Those of the measures of ``questions`` and of ``contrasts`` are with ``grades``, the others
+        at factor 1.
+        """
+        sums = list(self.sums_at_one)
+        columns = sorted({question.measure for question in questions})
+        changed = self._differences(grades, columns, contrasts)
+        for column, differences in zip(columns, changed, strict=True):
+            sums[column] = sums[column].copy()
+            sums[column][:, contrasts] = differences
+        return sums
+
+    def _differences(
+        self, grades: Grades, columns: Sequence[int], contrasts: Sequence[int]
+    ) -> Floats:
+        """Return float64[M, D, C, K]: differences with ``grades``, int16[D, H].
+
+        Of the M measures ``columns`` and the C ``contrasts``, given by number.
+        """
+        scoring, weights = self.scoring, self.weights[contrasts]
+        # a pool has at least one run; the sides of a contrast may cancel
         runs = np.flatnonzero(weights.any(axis=0)).tolist() or [0]
-        pool = replace(
-            whole,
-            names=tuple(whole.names[run] for run in runs),
-            places=tuple(whole.places[run] for run in runs),
-        )
+        pool = _only_runs(scoring.pool, runs)
         measures = [scoring.measures[column] for column in columns]
         size = pool.batch(measures)
-        for start in range(0, len(drawn), size):
-            some = drawn[start : start + size]
-            sets = np.hstack([some, np.tile(scoring.grades[some.shape[1] :], (len(some), 1))])
-            scores = pool.score(sets, measures, scoring.policy)[..., scoring.counted]
-            parts.append(
-                np.einsum("cr,drmk->mdck", weights[:, runs], self.filled.units.sums(scores))
-            )
+        parts = []
+        for start in range(0, len(grades), size):
+            drawn = grades[start : start + size]
+            known = np.tile(scoring.grades[drawn.shape[1] :], (len(drawn), 1))
+            scores = pool.score(np.hstack([drawn, known]), measures, scoring.policy)
+            by_unit = self.filled.units.sums(scores[..., scoring.counted])
+            parts.append(np.einsum("cr,drmk->mdck", weights[:, runs], by_unit))
         return settled(np.concatenate(parts, axis=1))
+
+
+def _only_runs(pool: RunPool, runs: Sequence[int]) -> RunPool:
+    names = tuple(pool.names[run] for run in runs)
+    places = tuple(pool.places[run] for run in runs)
+    return replace(pool, names=names, places=places)
+
+
+def _order(means: Floats) -> Codes:
+    """Return which side is expected ahead; ``means``: float64[D, C], rounded mean differences."""
+    return np.asarray(np.sign(np.round(means.mean(axis=0), DECIMALS)) + 1, dtype=np.int64)
+
+
+def _is_sure(means: Floats) -> Codes:
+    """Return whether the draws agree on the order; ``means``: as for :func:`_order`."""
+    signs = np.sign(means)
+    agreement = np.max([(signs == sign).mean(axis=0) for sign in (-1, 0, 1)], axis=0)
+    return np.asarray(agreement >= SURE, dtype=np.int64)

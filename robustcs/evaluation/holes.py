@@ -1,10 +1,14 @@
-"""Count the unjudged passages that runs retrieve (Table 13 of the ECAsT paper): by run, rank, position and group."""
+"""Count the unjudged passages (holes) that runs retrieve: by run, rank, position and group.
+
+The tables follow Tables 12 and 13 of the ECAsT paper.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +23,9 @@ from robustcs.statistics import Codes, Mask
 
 #: Number of ranks in the table by rank.
 RANKS = 100
-#: Passages whose ids are processed together.
+#: Passages whose ids are copied together, which limits the memory for one run.
 _PASSAGES = 200_000
-#: Passages of all runs that are compared together.
+#: Unjudged passages of all runs that are compared together, which limits the memory for all runs.
 _AT_ONCE = 2_000_000
 
 #: Columns of shares of the retrieved passages.
@@ -32,23 +36,40 @@ SHARES = (
     share("share", "unjudged out of retrieved"),
 )
 RATES = table(
-    "rates", "Unjudged passages in the top k.",
-    text("system", header="System"), count("depth", "k"),
+    "rates",
+    "Unjudged passages in the top k.",
+    text("system", header="System"),
+    count("depth", "k"),
     count("retrieved", "passages in the top k over all turns", "passages"),
-    count("judged"), count("unjudged"), share("share", "unjudged out of retrieved"), share("judged_share"),
+    count("judged"),
+    count("unjudged"),
+    share("share", "unjudged out of retrieved"),
+    share("judged_share"),
     count("short", "turns with 1 to k − 1 passages", "short lists", "turns"),
     count("missing", "turns without passages", "missing", "turns"),
-    count("judged_later", "unjudged passages that new judgments cover; null without new judgments", "judged later"),
-)  # fmt: skip
+    count(
+        "judged_later",
+        "unjudged passages that new judgments cover; null without new judgments",
+        "judged later",
+    ),
+)
 UNIQUE = table(
-    "unique", "Unjudged passages that only one run of a group retrieves; each counts once per turn.",
-    text("group", header="Group"), count("runs", "number of runs"), count("unjudged"),
-    count("unique", "retrieved by one run only", "retrieved by one run only"), share("share", "unique out of unjudged"),
-)  # fmt: skip
+    "unique",
+    "Unjudged passages that only one run of a group retrieves; each counts once per turn.",
+    text("group", header="Group"),
+    count("runs", "number of runs"),
+    count("unjudged"),
+    count("unique", "retrieved by one run only", "retrieved by one run only"),
+    share("share", "unique out of unjudged"),
+)
 LATER_GRADES = table(
-    "grades", "Grades of unjudged passages in the top k by new judgments. No rows without new judgments.",
-    text("system", header="System"), count("grade"), count("count"), share("share", "out of those judged later"),
-)  # fmt: skip
+    "grades",
+    "Grades of unjudged passages in the top k by new judgments. No rows without new judgments.",
+    text("system", header="System"),
+    count("grade"),
+    count("count"),
+    share("share", "out of those judged later"),
+)
 GRADES = table(
     "qrels",
     "Judged passages by grade.",
@@ -65,8 +86,11 @@ Grades = Mapping[tuple[str, str], int]
 class JudgedRun:
     """A run joined with the judgments.
 
+    matrix
+        The grades of the run's passages, by turn and rank.
     holes
-        (turn, passage) of every unjudged passage in the top k of the judged turns, by rank within a turn.
+        (turn, passage) of every unjudged passage in the top k of the judged turns, by rank within a
+        turn.
     ranks
         Depth to which the ids of unjudged passages are known, for pairs of runs.
     unjudged
@@ -90,57 +114,79 @@ class JudgedRun:
 
 
 def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = None) -> JudgedRun:
-    """Join a ranking with the judgments, and keep the ids of unjudged passages in the top ``depth``.
+    """Join a ranking with the judgments.
 
-    ``ranks``: the depth to which ids are kept for pairs of runs; None keeps all.
+    depth
+        k of :attr:`JudgedRun.holes`.
+    ranks
+        The depth to which ids are kept for pairs of runs, at least ``depth``; None keeps all.
     """
     matrix = grade_matrix(ranking, qrels)
-    known = matrix.grades.shape[1] if ranks is None else max(depth, ranks)
-    rows, places = np.nonzero(matrix.grades[:, :known] == UNJUDGED)
+    id_depth = matrix.grades.shape[1] if ranks is None else max(depth, ranks)
+    turn_rows, columns = np.nonzero(matrix.grades[:, :id_depth] == UNJUDGED)
+    unjudged = _ids_at(ranking, matrix.turns, turn_rows, columns)
+    in_top = columns < depth
+    turns = [matrix.turns[row] for row in turn_rows[in_top]]
+    holes = tuple(zip(turns, unjudged.take(in_top).texts(), strict=True))
+    return JudgedRun(matrix, holes, id_depth, unjudged)
+
+
+def _ids_at(ranking: Ranking, turns: Sequence[str], turn_rows: Codes, columns: Codes) -> Ids:
+    """Return the ids of the passages of ``turns[turn_rows]`` at the ranks ``columns`` (from 0)."""
     start_of = dict(zip(ranking.turns, ranking.starts[:-1].tolist(), strict=True))
-    starts = np.array([start_of.get(turn, 0) for turn in matrix.turns], dtype=np.int64)
-    codes = ranking.document_codes[starts[rows] + places]
+    # a turn that the ranking lacks has no unjudged passage, so its start is never used
+    starts = np.array([start_of.get(turn, 0) for turn in turns], dtype=np.int64)
+    codes = ranking.document_codes[starts[turn_rows] + columns]
     pieces = np.split(codes, range(_PASSAGES, len(codes), _PASSAGES))
-    unjudged = Ids.joined([ranking.ids.take(piece) for piece in pieces])
-    top = places < depth
-    turns = [matrix.turns[row] for row in rows[top]]
-    return JudgedRun(
-        matrix, tuple(zip(turns, unjudged.take(top).texts(), strict=True)), known, unjudged
-    )
+    return Ids.joined([ranking.ids.take(piece) for piece in pieces])
 
 
 def only_turns(run: JudgedRun, kept: Mask) -> JudgedRun:
     """Return the run on some of its turns; ``kept``: bool[T]."""
     matrix = run.matrix.take(kept)
-    some = set(matrix.turns)
-    unjudged = run.unjudged.take(kept[_rows(run)])
-    return JudgedRun(
-        matrix, tuple(hole for hole in run.holes if hole[0] in some), run.ranks, unjudged
-    )
+    turns = set(matrix.turns)
+    holes = tuple((turn, passage) for turn, passage in run.holes if turn in turns)
+    unjudged = run.unjudged.take(kept[_turns_of_unjudged(run)])
+    return JudgedRun(matrix, holes, run.ranks, unjudged)
 
 
 def stretches(runs: Sequence[JudgedRun]) -> Iterator[list[JudgedRun]]:
-    """Yield the runs (all on the same turns) on a few turns at a time, to limit the memory for their passages."""
-    rows, turns = [_rows(run) for run in runs], len(runs[0].matrix.turns)
-    step = max(1, turns * _AT_ONCE // max(sum(map(len, rows)), 1))
-    for begin in range(0, turns, step):
-        ends = begin, begin + step
+    """Yield the runs (all on the same turns) on a few successive turns at a time.
+
+    This limits the memory for their passages. The parts have no ``holes``.
+    """
+    turn_rows = [_turns_of_unjudged(run) for run in runs]
+    turns = len(runs[0].matrix.turns)
+    passages = sum(len(rows) for rows in turn_rows)
+    step = max(1, turns * _AT_ONCE // max(passages, 1))
+    for start in range(0, turns, step):
         yield [
-            replace(
-                run, matrix=run.matrix.take(slice(*ends)), holes=(),
-                unjudged=run.unjudged.take(slice(*np.searchsorted(some, ends).tolist())),
-            )
-            for run, some in zip(runs, rows, strict=True)
-        ]  # fmt: skip
+            _stretch(run, rows, start, start + step)
+            for run, rows in zip(runs, turn_rows, strict=True)
+        ]
 
 
-def _rows(run: JudgedRun) -> Codes:
+def _stretch(run: JudgedRun, turn_rows: Codes, start: int, end: int) -> JudgedRun:
+    """Return the run on the turns ``start`` to ``end`` − 1; ``turn_rows``: of ``unjudged``."""
+    first, last = np.searchsorted(turn_rows, (start, end)).tolist()
+    return replace(
+        run,
+        matrix=run.matrix.take(slice(start, end)),
+        holes=(),
+        unjudged=run.unjudged.take(slice(first, last)),
+    )
+
+
+def _turns_of_unjudged(run: JudgedRun) -> Codes:
     """Return the row of the turn of each ``unjudged`` passage, ascending."""
     return np.nonzero(run.top.grades == UNJUDGED)[0]
 
 
 def only_relevant(qrels: Qrels, level: int) -> bool:
-    """Return whether all judged passages reach the relevance ``level`` or have one grade; judged shares are then precisions."""
+    """Return whether all judged passages reach the relevance ``level`` or have one grade.
+
+    Judged shares are then precisions.
+    """
     lowest, highest = int(qrels.grades.min()), int(qrels.grades.max())
     return lowest >= min(level, highest)
 
@@ -148,42 +194,49 @@ def only_relevant(qrels: Qrels, level: int) -> bool:
 def passage_numbers(runs: Sequence[JudgedRun]) -> list[Codes]:
     """Number each run's ``unjudged`` passages, for runs on the same turns.
 
-    The same passage of the same turn has the same number in all runs. Later turns have higher numbers.
+    The same passage of the same turn has the same number in all runs. Later turns have higher
+    numbers.
     """
-    rows, codes = (
-        [_rows(run) for run in runs],
-        Ids.joined([run.unjudged for run in runs]).encoded()[1],
-    )
-    keys = np.concatenate(rows) * (int(codes.max(initial=0)) + 1) + codes
-    numbers = np.unique(keys, return_inverse=True)[1]
-    return np.split(numbers, np.cumsum([len(some) for some in rows])[:-1])
+    turn_rows = [_turns_of_unjudged(run) for run in runs]
+    _, id_codes = Ids.joined([run.unjudged for run in runs]).encoded()
+    # one number for each pair of a turn and an id, which then becomes its place among them
+    pairs = np.concatenate(turn_rows) * (int(id_codes.max(initial=0)) + 1) + id_codes
+    _, numbers = np.unique(pairs, return_inverse=True)
+    ends = np.cumsum([len(rows) for rows in turn_rows])
+    return np.split(numbers, ends[:-1])
 
 
 def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[Codes]) -> Codes:
-    """Return int64[T]: distinct unjudged passages of every turn in all ``runs``; ``numbers``: :func:`passage_numbers`."""
-    rows = np.concatenate([_rows(run) for run in runs])
+    """Return int64[T]: distinct unjudged passages of every turn in all ``runs``.
+
+    ``numbers``: :func:`passage_numbers`.
+    """
+    turn_rows = np.concatenate([_turns_of_unjudged(run) for run in runs])
     _, first = np.unique(np.concatenate(numbers), return_index=True)
-    return np.bincount(rows[first], minlength=len(runs[0].matrix.turns))
+    return np.bincount(turn_rows[first], minlength=len(runs[0].matrix.turns))
 
 
 def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> Rows:
     """Return the table :data:`RATES`; ``later``: grades of unjudged passages."""
     rows = []
     for run in runs:
-        lengths, shares = run.matrix.retrieved, _shares(run.matrix.grades[:, :depth])
-        rows.append((
-            run.name, depth, *shares, 1 - shares[-1], int(((lengths > 0) & (lengths < depth)).sum()),
-            int(run.matrix.missing.sum()), None if later is None else sum(hole in later for hole in run.holes),
-        ))  # fmt: skip
+        shares = _shares(run.matrix.grades[:, :depth])
+        lengths = run.matrix.retrieved
+        short = int(((lengths > 0) & (lengths < depth)).sum())
+        missing = int(run.matrix.missing.sum())
+        judged_later = None if later is None else sum(hole in later for hole in run.holes)
+        rows.append(
+            (run.name, depth, *shares, 1 - shares.share, short, missing, judged_later),
+        )
     return RATES.rows(rows)
 
 
 def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
-    """Return run, rank (1 to 100), retrieved, judged, unjudged, share."""
-    rows = [
-        (run.name, rank, *_shares(column[:, None]))
-        for run in runs for rank, column in enumerate(run.matrix.grades[:, :RANKS].T, 1)
-    ]  # fmt: skip
+    """Return system, rank (1 to :data:`RANKS`), retrieved, judged, unjudged, share."""
+    rows = []
+    for run in runs:
+        for rank, grades in enumerate(run.matrix.grades[:, :RANKS].T, 1):
+            rows.append((run.name, rank, *_shares(grades[:, None])))
     return pd.DataFrame(
         rows, columns=["system", "rank", "retrieved", "judged", "unjudged", "share"]
     )
@@ -191,7 +244,8 @@ def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
 
 def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Return the table :data:`UNIQUE`; ``groups``: group → names of its runs."""
-    holes, rows = {run.name: run.holes for run in runs}, []
+    holes = {run.name: run.holes for run in runs}
+    rows = []
     for group, names in groups.items():
         finders = Counter(hole for name in names for hole in holes[name])
         unique = sum(times == 1 for times in finders.values())
@@ -200,16 +254,19 @@ def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]])
 
 
 def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFrame:
-    """Return the grades that unjudged passages got later: run, grade, count, share of those judged later."""
+    """Return the grades that unjudged passages got later: system, grade, count, share.
+
+    Shares are out of the run's passages that were judged later. All runs have a row for each grade
+    from 0 to the highest in ``later``, and for negative ones that occur.
+    """
+    by_hole: Grades = later or {}
+    below_highest = range(max(by_hole.values(), default=0))
+    scale = sorted({*below_highest, *by_hole.values()})
     rows = []
-    later = later or {}
-    scale = sorted({*range(max(later.values(), default=0)), *later.values()})
     for run in runs:
-        grades = [later[hole] for hole in run.holes if hole in later]
-        rows += [
-            (run.name, grade, grades.count(grade), _share(grades.count(grade), len(grades)))
-            for grade in scale
-        ]
+        counts = Counter(by_hole[hole] for hole in run.holes if hole in by_hole)
+        for grade in scale:
+            rows.append((run.name, grade, counts[grade], _share(counts[grade], counts.total())))
     return pd.DataFrame(rows, columns=["system", "grade", "count", "share"])
 
 
@@ -230,16 +287,29 @@ def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
 
 
 def counts_of(grades: npt.NDArray[np.int16]) -> tuple[Codes, Codes]:
-    """Return the numbers of retrieved and of unjudged passages of every turn."""
-    return np.asarray((grades >= UNJUDGED).sum(axis=1)), np.asarray(
-        (grades == UNJUDGED).sum(axis=1)
-    )
+    """Return the numbers of retrieved and of unjudged passages of every turn, int64[T] each.
+
+    ``grades``: int16[T, D], those of a :class:`GradeMatrix`; lower ones than :data:`UNJUDGED` stand
+    for ranks without a passage.
+    """
+    retrieved = np.asarray((grades >= UNJUDGED).sum(axis=1))
+    unjudged = np.asarray((grades == UNJUDGED).sum(axis=1))
+    return retrieved, unjudged
 
 
-def _shares(grades: npt.NDArray[np.int16]) -> tuple[int, int, int, float]:
-    """Return the values of :data:`SHARES`."""
-    retrieved, unjudged = (int(counts.sum()) for counts in counts_of(grades))
-    return retrieved, retrieved - unjudged, unjudged, _share(unjudged, retrieved)
+class _Shares(NamedTuple):
+    """The values of :data:`SHARES`."""
+
+    retrieved: int
+    judged: int
+    unjudged: int
+    share: float
+
+
+def _shares(grades: npt.NDArray[np.int16]) -> _Shares:
+    """Return the counts over all turns; ``grades``: int16[T, D]."""
+    retrieved, unjudged = (int(by_turn.sum()) for by_turn in counts_of(grades))
+    return _Shares(retrieved, retrieved - unjudged, unjudged, _share(unjudged, retrieved))
 
 
 def _share(part: int, whole: int) -> float:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.text import number_of
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Grouping
 from robustcs.result import count, score, share, table, text
+from robustcs.statistics import Floats
 from robustcs.statistics.agreement import (
     LEVELS,
     Counts,
@@ -25,30 +28,52 @@ from robustcs.statistics.agreement import (
 )
 from robustcs.statistics.units import Units, units_of_items
 
+#: An item with fewer ratings has no agreement.
+_LEAST_RATINGS = 2
+
 _BY_UNIT = "95% CI: nested bootstrap-t over units; null for fewer than five units"
 _UNITS = (
-    count("units", "number of sampling units: conversations, turns or items"), text("note", "limits of the interval"),
-)  # fmt: skip
+    count("units", "number of sampling units: conversations, turns or items"),
+    text("note", "limits of the interval"),
+)
 KAPPA = table(
-    "kappa", "Fleiss' kappa of the ratings, their raw agreement, and the items that the agreement filter keeps.",
-    text("criterion", header="Criterion"), count("items", "items with at least two ratings"),
+    "kappa",
+    "Fleiss' kappa of the ratings, their raw agreement, and the items that the agreement filter"
+    " keeps.",
+    text("criterion", header="Criterion"),
+    count("items", "items with at least two ratings"),
     count("raters", "largest number of ratings of an item"),
-    *score("value", header="Fleiss' κ").between(says=_BY_UNIT), *_UNITS, count("ratings"),
+    *score("value", header="Fleiss' κ").between(says=_BY_UNIT),
+    *_UNITS,
+    count("ratings"),
     share("agreement", "mean share of equal pairs of ratings of an item", "agree"),
-    count("kept", "items that reach the agreement filter"), share("kept_share"),
-)  # fmt: skip
+    count("kept", "items that reach the agreement filter"),
+    share("kept_share"),
+)
 ALPHA = table(
-    "alpha", "Krippendorff's alpha; ratings that are not numbers have only the nominal level.",
-    text("criterion", header="Criterion"), text("level", "nominal, ordinal or interval"), count("items"),
-    *score("value", header="alpha").between(says=_BY_UNIT), *_UNITS,
-)  # fmt: skip
+    "alpha",
+    "Krippendorff's alpha; ratings that are not numbers have only the nominal level.",
+    text("criterion", header="Criterion"),
+    text("level", "nominal, ordinal or interval"),
+    count("items"),
+    *score("value", header="alpha").between(says=_BY_UNIT),
+    *_UNITS,
+)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Ratings of one criterion: ``counts`` [items, values]. ``numbers`` is empty if the ratings are not numbers.
+    """The ratings of N items by one criterion, which has V values.
 
-    ``turns`` are those of the items, which are in natural order.
+    values
+        The different ratings as written: ascending if they are numbers, otherwise in the order of
+        their letters.
+    numbers
+        The same values as numbers; empty if not all of them are numbers.
+    counts
+        int[N, V]: how often each item got each value.
+    turns
+        The turn of every item; items are in natural order of turns and names.
     """
 
     criterion: str
@@ -59,47 +84,54 @@ class Scale:
 
 
 def scales_of(ratings: Sequence[Rating]) -> list[Scale]:
-    """Return the ratings by criterion, in order of first appearance; values ascend, as numbers if all are numbers."""
+    """Return the ratings by criterion, in order of first appearance."""
     by_criterion: dict[str, list[Rating]] = {}
     for rating in ratings:
         by_criterion.setdefault(rating.criterion, []).append(rating)
-    return [_scale(criterion, some) for criterion, some in by_criterion.items()]
+    return [_scale(criterion, of_it) for criterion, of_it in by_criterion.items()]
 
 
 def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
-    values = {rating.value for rating in ratings}
-    numbers = {value: number_of(value) for value in values}
-    numeric = all(number is not None for number in numbers.values())
-    ordered = sorted(values, key=lambda value: (numbers[value] if numeric else 0, value))  # type: ignore[arg-type,return-value]
+    """Return the scale of a criterion from all its ratings."""
+    values, numbers = _values_of(ratings)
     # sorted, so that intervals do not depend on the order of the lines
-    keys = sorted(
-        {(rating.turn, rating.item) for rating in ratings},
-        key=lambda key: tuple(map(turn_sort_key, key)),
-    )
-    items = {key: place for place, key in enumerate(keys)}
-    place_of = {value: place for place, value in enumerate(ordered)}
+    items = sorted({(rating.turn, rating.item) for rating in ratings}, key=_natural_order)
+    row_of = {item: row for row, item in enumerate(items)}
+    column_of = {value: column for column, value in enumerate(values)}
     counts = rating_counts(
-        [items[rating.turn, rating.item] for rating in ratings],
-        [place_of[rating.value] for rating in ratings],
+        [row_of[rating.turn, rating.item] for rating in ratings],
+        [column_of[rating.value] for rating in ratings],
     )
-    numbers_of = tuple(numbers[value] or 0.0 for value in ordered) if numeric else ()
-    return Scale(criterion, tuple(ordered), numbers_of, counts, tuple(turn for turn, _ in keys))
+    return Scale(criterion, values, numbers, counts, tuple(turn for turn, _ in items))
+
+
+def _values_of(ratings: Sequence[Rating]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the different values, ascending, and the same as numbers (empty if some are none)."""
+    number_by_value: dict[str, float] = {}
+    values = {rating.value for rating in ratings}
+    for value in values:
+        number = number_of(value)
+        if number is None:
+            return tuple(sorted(values)), ()
+        number_by_value[value] = number
+    # values such as 1 and 1.0 are equal as numbers, so the text decides their order
+    ascending = sorted(values, key=lambda value: (number_by_value[value], value))
+    return tuple(ascending), tuple(number_by_value[value] for value in ascending)
+
+
+def _natural_order(item: tuple[str, str]) -> tuple[object, ...]:
+    turn, name = item
+    return turn_sort_key(turn), turn_sort_key(name)
 
 
 def rating_units(scales: Sequence[Scale], by: Grouping) -> dict[str, Units]:
     """Return criterion → the sampling units of its items with at least two ratings."""
-    return {
-        scale.criterion: units_of_items(
-            [
-                turn
-                for turn, raters in zip(scale.turns, scale.counts.sum(axis=1), strict=True)
-                if raters >= 2
-            ],
-            "item",
-            by,
-        )
-        for scale in scales
-    }
+    units = {}
+    for scale in scales:
+        rated = scale.counts.sum(axis=1) >= _LEAST_RATINGS
+        turns = [turn for turn, enough in zip(scale.turns, rated, strict=True) if enough]
+        units[scale.criterion] = units_of_items(turns, "item", by)
+    return units
 
 
 def agreement_tables(
@@ -107,21 +139,57 @@ def agreement_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables :data:`KAPPA` and :data:`ALPHA` with a row for each criterion.
 
-    ``units``: see :func:`rating_units`.
+    ``min_agreement``: the agreement filter, a share of equal pairs of ratings. ``units``: see
+    :func:`rating_units`.
     """
-    kappa, alpha = [], []
+    kappa = [_kappa_row(scale, min_agreement, units[scale.criterion], seed) for scale in scales]
+    alpha = []
     for scale in scales:
-        name, raters, own = scale.criterion, scale.counts.sum(axis=1), units[scale.criterion]
-        counts = scale.counts[raters >= 2]
-        items = len(counts)
-        pairs = pair_agreement(counts)
-        kept, mean = int((pairs >= min_agreement).sum()), float(pairs.mean()) if items else math.nan
-        filtered = (int(raters.sum()), mean, kept, kept / items if items else math.nan)
-        found = agreement_estimate(own.sums(fleiss_sums(counts).T).T, fleiss_of, seed, own.kind)
-        kappa.append((name, items, int(raters.max()), found, found.units, found.note, *filtered))
-        by_unit = own.sums(alpha_sums(counts).T).T
-        for level in LEVELS if scale.numbers else LEVELS[:1]:
-            numbers = scale.numbers or range(len(scale.values))
-            found = agreement_estimate(by_unit, alpha_of(numbers, level), seed, own.kind)
-            alpha.append((name, level, items, found, found.units, found.note))
+        alpha += _alpha_rows(scale, units[scale.criterion], seed)
     return KAPPA.frame(kappa), ALPHA.frame(alpha)
+
+
+def _kappa_row(scale: Scale, min_agreement: float, units: Units, seed: int) -> tuple[object, ...]:
+    """Return the row of :data:`KAPPA`; ``units``: those of the items with two ratings."""
+    ratings = scale.counts.sum(axis=1)
+    counts = _rated_twice(scale)
+    items = len(counts)
+    agreement = pair_agreement(counts)
+    kept = int((agreement >= min_agreement).sum())
+    kappa = agreement_estimate(_by_unit(fleiss_sums(counts), units), fleiss_of, seed, units.kind)
+    return (
+        scale.criterion,
+        items,
+        int(ratings.max()),
+        kappa,
+        kappa.units,
+        kappa.note,
+        int(ratings.sum()),
+        float(agreement.mean()) if items else math.nan,
+        kept,
+        kept / items if items else math.nan,
+    )
+
+
+def _alpha_rows(scale: Scale, units: Units, seed: int) -> list[tuple[object, ...]]:
+    """Return the rows of :data:`ALPHA`; ``units``: those of the items with two ratings."""
+    counts = _rated_twice(scale)
+    sums = _by_unit(alpha_sums(counts), units)
+    levels = LEVELS if scale.numbers else LEVELS[:1]
+    # the nominal level only asks whether two values are the same
+    numbers = scale.numbers or range(len(scale.values))
+    rows: list[tuple[object, ...]] = []
+    for level in levels:
+        alpha = agreement_estimate(sums, alpha_of(numbers, level), seed, units.kind)
+        rows.append((scale.criterion, level, len(counts), alpha, alpha.units, alpha.note))
+    return rows
+
+
+def _rated_twice(scale: Scale) -> Counts:
+    """Return the counts of the items that have at least two ratings."""
+    return np.asarray(scale.counts[scale.counts.sum(axis=1) >= _LEAST_RATINGS])
+
+
+def _by_unit(contributions: Floats, units: Units) -> Floats:
+    """Return float64[K, D]: contributions of items, float64[N, D], summed by sampling unit."""
+    return np.asarray(units.sums(contributions.T).T)

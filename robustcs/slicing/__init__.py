@@ -1,4 +1,4 @@
-"""Slices: subsets of the turns by place in the conversation, by texts, or by the columns of a user's file.
+"""Slices: subsets of the turns by place in the conversation, by texts, or by a user's columns.
 
 The values of ``--slices`` are defined here because help pages need them without other imports.
 """
@@ -9,4 +9,5 @@ BY_IDS = ("first", "depth", "conversation")
 BY_TEXTS = ("pronoun", "ellipsis", "length", "shift", "name")
 #: All properties of :data:`BY_TEXTS`.
 TEXTS = "texts"
+#: All values of ``--slices``.
 WORDS = (*BY_IDS, *BY_TEXTS, TEXTS)

@@ -9,13 +9,12 @@ import pytest
 
 from robustcs.documents.tables import cell
 from robustcs.evaluation.groups import Group
+from robustcs.evaluation.hole_check import check_hole_model, draws_interval
 from robustcs.evaluation.hole_expectation import (
     DRAWS,
     DROPS,
     EXPECTED,
     FILLED_DEPTH,
-    check_hole_model,
-    draws_interval,
     expected_drops,
     fill_holes,
 )

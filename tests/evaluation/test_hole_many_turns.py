@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from robustcs.evaluation import hole_model
+from robustcs.evaluation.hole_check import check_hole_model
 from robustcs.evaluation.hole_expectation import (
     DRAWS,
     LEAST_DRAWS,
     FilledHoles,
-    check_hole_model,
     contrasts,
     fill_holes,
 )

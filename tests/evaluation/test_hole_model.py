@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from robustcs.errors import UsageError
 from robustcs.evaluation import hole_model
-from robustcs.evaluation.hole_expectation import check_hole_model, draws_interval, hole_warnings
+from robustcs.evaluation.hole_check import check_hole_model, draws_interval, hole_warnings
 from robustcs.evaluation.hole_features import (
     BASIC,
     PairFeatures,
@@ -19,7 +19,7 @@ from robustcs.evaluation.hole_features import (
 )
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model, hide
 from robustcs.evaluation.hole_order import Contest, hole_effects, influences
-from robustcs.evaluation.hole_stages import recalibration
+from robustcs.evaluation.hole_recalibration import recalibration
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from robustcs.evaluation.groups import Group, RunSources
-from robustcs.evaluation.hole_expectation import (
+from robustcs.evaluation.hole_check import (
     HoleCheck,
     _trial_warning,
     check_hole_model,
-    expected_drops,
-    fill_holes,
     hole_warnings,
 )
+from robustcs.evaluation.hole_expectation import expected_drops, fill_holes
 from robustcs.evaluation.hole_features import PairFeatures
 from robustcs.evaluation.hole_model import HoleModel
 from robustcs.evaluation.hole_order import (

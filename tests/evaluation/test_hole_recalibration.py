@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from robustcs.evaluation.hole_stages import Recalibration, recalibration
+from robustcs.evaluation.hole_recalibration import Recalibration, recalibration
 
 #: What a, b and c are before data, and how far they may lie from it.
 EXPECTED, SPREAD = np.array([0.0, 1.0, 0.0]), np.array([0.3, 0.3, 0.15])

@@ -6,7 +6,8 @@ from scipy.linalg import block_diag
 from scipy.special import expit
 
 from robustcs.evaluation.hole_features import BASIC, RANK, PairFeatures
-from robustcs.evaluation.hole_stages import fit_stage, recalibration
+from robustcs.evaluation.hole_recalibration import recalibration
+from robustcs.evaluation.hole_stages import fit_stage
 
 
 def planted(

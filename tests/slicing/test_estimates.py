@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.slicing import estimates
-from robustcs.slicing.estimates import Slice, rearranged, slices_of
+from robustcs.slicing import contrasts
+from robustcs.slicing.estimates import Slice, slices_of
+from robustcs.slicing.rearrangement import rearranged
 from robustcs.slicing.table import slicing
 from robustcs.statistics.units import units_of
 
@@ -109,11 +110,11 @@ def test_adjusted_p_is_step_down_max_t_over_the_same_draws() -> None:
         least = expected[place] = max(
             least, (1 + (largest >= reached[place] / scale[place]).sum()) / 100
         )
-    assert estimates._stepped(drawn, reached).tolist() == pytest.approx(expected.tolist())
+    assert contrasts._stepped(drawn, reached).tolist() == pytest.approx(expected.tolist())
     # a slice whose scores vary ten times as much is treated like the others
     drawn[:, 1] /= 10
     reached[1] /= 10
-    assert estimates._stepped(drawn, reached).tolist() == pytest.approx(expected.tolist())
+    assert contrasts._stepped(drawn, reached).tolist() == pytest.approx(expected.tolist())
 
 
 def test_no_interval_below_five_conversations() -> None:
@@ -210,10 +211,10 @@ def test_rows_share_their_draws_and_are_what_each_is_alone(monkeypatch: pytest.M
     alone = [one_row(row, [KIND, DEPTH], UNITS, 5, draws=99) for row in rows]
     calls = []
     monkeypatch.setattr(
-        estimates, "rearranged", lambda *given: calls.append(given) or rearranged(*given)
+        contrasts, "rearranged", lambda *given: calls.append(given) or rearranged(*given)
     )
     assert repr(slices_of(rows, [KIND, DEPTH], UNITS, 5, draws=99)) == repr(alone)
     assert len(calls) == 1
-    monkeypatch.setattr(estimates, "_CELLS", 1)  # one row at a time where they are long
+    monkeypatch.setattr(contrasts, "_CELLS", 1)  # one row at a time where they are long
     assert repr(slices_of(rows, [KIND, DEPTH], UNITS, 5, draws=99)) == repr(alone)
     assert len(calls) == 4

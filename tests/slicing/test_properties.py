@@ -10,15 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.inputs.texts import read_texts
-from robustcs.slicing.table import (
-    ellipsis,
-    length,
-    name_kept,
-    names,
-    pronoun,
-    referring,
-    topic_shifts,
-)
+from robustcs.similarity.function_words import names, referring
+from robustcs.slicing.properties import ellipsis, length, name_kept, pronoun, topic_shifts
 
 
 @pytest.mark.parametrize(

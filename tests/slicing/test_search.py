@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.slicing.estimates import rearranged
+from robustcs.slicing.rearrangement import rearranged
 from robustcs.slicing.search import find_slices, rules_of
 from robustcs.slicing.table import slicing
 from robustcs.statistics.units import units_of

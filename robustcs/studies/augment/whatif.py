@@ -11,14 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robustcs.evaluation.groups import UNKNOWN_SOURCES, RunSources
-from robustcs.evaluation.hole_expectation import (
-    DRAWS,
-    Contrast,
-    FilledHoles,
-    HoleCheck,
-    draws_interval,
-    fill_holes,
-)
+from robustcs.evaluation.hole_check import HoleCheck, draws_interval
+from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles, fill_holes
 from robustcs.evaluation.hole_tipping import tipping
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool

@@ -13,7 +13,7 @@ import numpy as np
 from robustcs.conversations import Conversations
 from robustcs.errors import UsageError
 from robustcs.evaluation import hole_order
-from robustcs.evaluation.hole_expectation import check_hole_model, hole_warnings
+from robustcs.evaluation.hole_check import check_hole_model, hole_warnings
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure

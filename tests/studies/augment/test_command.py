@@ -8,7 +8,7 @@ import pytest
 
 from robustcs.cli.main import run
 from robustcs.evaluation import hole_expectation
-from robustcs.evaluation.hole_expectation import HoleCheck
+from robustcs.evaluation.hole_check import HoleCheck
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from robustcs.errors import UsageError
 from robustcs.evaluation import hole_expectation
-from robustcs.evaluation.hole_expectation import HoleCheck
+from robustcs.evaluation.hole_check import HoleCheck
 from robustcs.evaluation.hole_model import fit_hole_model
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
