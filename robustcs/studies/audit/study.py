@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from robustcs.documents.document import Figure, Table
-from robustcs.evaluation.judgments import OffScale
+from robustcs.evaluation.judges import OffScale
 from robustcs.evaluation.measure import grade_notes
 from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import judged_pool

@@ -10,7 +10,8 @@ import numpy as np
 
 from robustcs.documents.files import write_text
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
-from robustcs.evaluation.judgments import Conflict, Merge, OffScale, merge_qrels, qrels_text
+from robustcs.evaluation.judges import OffScale
+from robustcs.evaluation.judgments import Conflict, Merge, merge_qrels, qrels_text
 from robustcs.evaluation.measure import Measure, grade_notes
 from robustcs.evaluation.run_pool import RunPool
 from robustcs.inputs.paths import IRDS_PREFIX
