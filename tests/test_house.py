@@ -34,6 +34,11 @@ READ: tuple[str, ...] = (
     "evaluation/judges.py",
     "evaluation/judgments.py",
     "evaluation/precision_bounds.py",
+    "evaluation/matrix.py",
+    "evaluation/measure.py",
+    "evaluation/measures.py",
+    "evaluation/ranking.py",
+    "evaluation/run_pool.py",
     "evaluation/state.py",
     "evaluation/thresholds.py",
 )

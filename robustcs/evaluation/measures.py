@@ -261,7 +261,7 @@ def evaluate(
     return TurnScores(matrix.turns, score_columns(matrix, measures, policy))
 
 
-# ---------------------------------------------------------------- other measures, computed by pytrec_eval
+# ---------------------------------------------------------------- measures by pytrec_eval
 
 
 def evaluate_with_trec_eval(
