@@ -33,14 +33,15 @@ READ: tuple[str, ...] = (
     "evaluation/groups.py",
     "evaluation/judges.py",
     "evaluation/judgments.py",
-    "evaluation/precision_bounds.py",
     "evaluation/matrix.py",
     "evaluation/measure.py",
     "evaluation/measures.py",
+    "evaluation/precision_bounds.py",
     "evaluation/ranking.py",
     "evaluation/run_pool.py",
     "evaluation/state.py",
     "evaluation/thresholds.py",
+    "evaluation/turns.py",
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 

@@ -305,7 +305,7 @@ def _artificial_qrels(grades: Grades, judged: Grades) -> dict[str, int]:
 
     ``grades``: those of the retrieved passages by rank. ``judged``: those of all judged passages.
     """
-    ranks = np.flatnonzero(grades > UNJUDGED)
+    ranks = np.flatnonzero(grades > UNJUDGED).tolist()
     qrels = {_rank_id(rank): int(grades[rank]) for rank in ranks}
     not_retrieved = list(judged[::-1])
     for grade in grades[ranks]:
