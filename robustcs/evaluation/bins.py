@@ -204,8 +204,12 @@ class Binned:
 
         The last three are 0 or 1.
         """
-        value = {"-": None, "0": 0, "1": 1}
-        return [(*cut, *(value[mark] for mark in bin_)) for cut in self.cuts for bin_ in self.bins]
+        values_of = {"-": None, "0": 0, "1": 1}
+        rows: list[tuple[object, ...]] = []
+        for cut in self.cuts:
+            for marks in self.bins:
+                rows.append((*cut, *(values_of[mark] for mark in marks)))
+        return rows
 
     def turns(self, scores: Formulations) -> pd.DataFrame:
         """Return the scores and the bin of every turn, cut after cut.

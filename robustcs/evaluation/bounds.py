@@ -282,16 +282,13 @@ class PairMeasure:
         depth = max(run.grades.shape[1] for run in self.runs)
         depth = min(depth, self.measure.cutoff or depth)
         weights = np.append(self.bounded.weights(depth), 0.0)  # 0 for all deeper ranks
-
-        def side(runs: Codes, ranks: _Ranks) -> Side:
-            of_passages = weights[np.minimum(ranks[inside], depth)]
-            of_passages = np.append(of_passages, np.zeros(int(others.sum())))[order]
-            return Side(self.scores[runs].ravel(), self._sums[runs].ravel(), of_passages)
-
+        sides = []
+        for runs, ranks in ((pairs.first, pairs.first_ranks), (pairs.second, pairs.second_ranks)):
+            retrieved = weights[np.minimum(ranks[inside], depth)]
+            of_passages = np.append(retrieved, np.zeros(int(others.sum())))[order]
+            sides.append(Side(self.scores[runs].ravel(), self._sums[runs].ravel(), of_passages))
         turns = np.tile(np.arange(len(self.bounded.judged)), len(pairs.first))
-        first = side(pairs.first, pairs.first_ranks)
-        second = side(pairs.second, pairs.second_ranks)
-        return Case(self.bounded, turns, first, second, rows[order]).ends()
+        return Case(self.bounded, turns, sides[0], sides[1], rows[order]).ends()
 
     def _apart(self, pairs: RunPairs, counts: Codes) -> tuple[Scores, Scores]:
         """Return bounds for average precision: lowest − highest and highest − lowest of both runs.
@@ -300,19 +297,14 @@ class PairMeasure:
         of those that it does not retrieve. ``counts``: the number of passages for every turn of
         every pair.
         """
+        lows, highs = [], []
         counts_of_pair = counts.reshape(len(pairs.first), -1)
-
-        def ends(runs: Codes) -> tuple[Scores, Scores]:
-            of_pairs = [
-                self._precision_ends(run, graded)
-                for run, graded in zip(runs, counts_of_pair, strict=True)
-            ]
-            lows, highs = zip(*of_pairs, strict=True)
-            return np.concatenate(lows), np.concatenate(highs)
-
-        first_low, first_high = ends(pairs.first)
-        second_low, second_high = ends(pairs.second)
-        return first_low - second_high, first_high - second_low
+        for first, second, graded in zip(pairs.first, pairs.second, counts_of_pair, strict=True):
+            first_low, first_high = self._precision_ends(first, graded)
+            second_low, second_high = self._precision_ends(second, graded)
+            lows.append(first_low - second_high)
+            highs.append(first_high - second_low)
+        return np.concatenate(lows), np.concatenate(highs)
 
     def _precision_ends(self, run: int, graded: Codes) -> tuple[Scores, Scores]:
         """Return the lowest and highest average precision of a run: float64[T] each.

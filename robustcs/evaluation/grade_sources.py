@@ -86,15 +86,16 @@ def sources_of_pool(
     for run, places in zip(pool.names, pool.places, strict=True):
         top = places[:, :depth]
         pairs = top[top < len(pool)]
-        used, left = [], pairs
-        for name, kind, own in sources:
+        retrieved = len(pairs)
+        used = []
+        for name, kind, source_grades in sources:
+            source, merged = source_grades[pairs], grades[pairs]
             # a file's grade counts if the merge kept it, a judge's where no file has one
-            counts = (grades[left] == own[left]) | (grades[left] == UNJUDGED)
-            counts &= own[left] > UNJUDGED
-            used.append(_Used(name, kind, own[left[counts]]))
+            counts = (source > UNJUDGED) & ((merged == source) | (merged == UNJUDGED))
+            used.append(_Used(name, kind, source[counts]))
             if kind != _JUDGE:  # judges do not replace each other
-                left = left[~counts]
-        rows += _rows_of_run(run, used, depth, len(pairs), level)
+                pairs = pairs[~counts]
+        rows += _rows_of_run(run, used, depth, retrieved, level)
     return rows
 
 

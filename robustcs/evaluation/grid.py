@@ -107,12 +107,15 @@ def _largest_complete(
     """
     best: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     for levels in _subsets_to_try(few, many, present):
-        shared = tuple(
-            level for level in many if all((other, level) in present for other in levels)
-        )
-        if len(shared) > 1 and len(levels) * len(shared) > len(best[0]) * len(best[1]):
-            best = (levels, shared)
+        with_all = tuple(level for level in many if _has_all(level, levels, present))
+        if len(with_all) > 1 and len(levels) * len(with_all) > len(best[0]) * len(best[1]):
+            best = (levels, with_all)
     return best
+
+
+def _has_all(level: str, others: Sequence[str], present: set[tuple[str, str]]) -> bool:
+    """Return whether ``level`` has a cell with each of the ``others``."""
+    return all((other, level) in present for other in others)
 
 
 def _subsets_to_try(

@@ -314,6 +314,10 @@ def _native(
 
 
 def _cutoff(text: str, digits: str) -> int:
+    """Return the cutoff of the measure ``text``.
+
+    Raises :class:`UsageError` unless it is from 1 to :data:`_MAX_CUTOFF`.
+    """
     cutoff = whole_number(digits, _MAX_CUTOFF) or 0
     if cutoff < 1:
         raise UsageError(
@@ -325,6 +329,10 @@ def _cutoff(text: str, digits: str) -> int:
 
 
 def _persistence(text: str, value: str) -> float:
+    """Return the persistence of the measure ``text``.
+
+    Raises :class:`UsageError` unless it is between 0 and 1.
+    """
     try:
         persistence = float(value)
     except ValueError:
@@ -346,6 +354,7 @@ def _similar(text: str, least: float) -> list[str]:
 
 
 def _unknown(text: str) -> UsageError:
+    """Return the error on an unknown measure, with similar names or the usual ones."""
     similar = _similar(text, _SIMILAR)
     advice = f"use a trec_eval name such as {', '.join(_SUGGESTED[:_USUAL])}"
     if similar:

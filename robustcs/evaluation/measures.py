@@ -94,6 +94,9 @@ def rank_weights(persistence: float, size: int) -> Scores:
     return np.asarray((1 - persistence) * persistence ** np.arange(size))
 
 
+# The functions of the families return one score per turn, float64[T]: see NATIVE.
+
+
 def _precision(top: Top) -> Scores:
     return np.asarray(top.hits.sum(axis=1) / top.cutoff)
 
@@ -234,9 +237,9 @@ class TurnScores(dict[str, Scores]):
         columns = {name: scores[chosen] for name, scores in self.items()}
         return TurnScores(compress(self.turns, chosen), columns)
 
-    def without(self, left: Mask) -> TurnScores:
-        """Return the scores with nan on the turns of ``left``, bool[T]."""
-        columns = {name: np.where(left, np.nan, scores) for name, scores in self.items()}
+    def without(self, turns: Mask) -> TurnScores:
+        """Return the scores with nan on ``turns``, bool[T]."""
+        columns = {name: np.where(turns, np.nan, scores) for name, scores in self.items()}
         return TurnScores(self.turns, columns)
 
     def over(self, turns: Sequence[str], absent: float | None = None) -> TurnScores:

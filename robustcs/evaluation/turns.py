@@ -192,12 +192,11 @@ def count_turns(
     size = len(expected.turns)
     lacking = _union([file.missing for file in files], size)
     unscored = _union([file.unscored for file in files if file.unscored is not None], size)
+    counts = ~lacking
     if missing == "zero":
         counts = np.ones(size, dtype=bool)
     elif missing == "own" and alone:
         counts = _union([~file.missing for file in files], size)
-    else:
-        counts = ~lacking
     if not alone:
         counts &= ~unscored
     if asked_turns and not apart:
@@ -207,18 +206,14 @@ def count_turns(
         raise UsageError(
             "no-turns", "no turn is answered by all files", "check that their turn ids agree"
         )
-    notes = [
-        *_extra_notes(files),
-        *notes_on(expected, files),
-        *_unasked_notes(asked_turns, asked, apart),
-    ]
+    notes = [*_extra_notes(files), *notes_on(expected, files)]
+    notes += _unasked_notes(asked_turns, asked, apart)
     if not alone:
         notes += _unscored_notes(expected, files, int(unscored.sum()))
-    missing_turns = {
-        file.name: tuple(compress(expected.turns, file.missing))
-        for file in files
-        if file.missing.any()
-    }
+    missing_turns = {}
+    for file in files:
+        if file.missing.any():
+            missing_turns[file.name] = tuple(compress(expected.turns, file.missing))
     return Turns(expected, counts, lacking, missing_turns, tuple(notes), asked_turns, unscored)
 
 
@@ -420,15 +415,18 @@ def union_of_turns(files: Sequence[tuple[StrPath, Collection[str]]], what: str) 
     several, they are compared with the first of them.
     """
     turns_of = [set(turns) for _, turns in files]
-    number_of_files = Counter(turn for turns in turns_of for turn in turns)
-    sharing = [any(number_of_files[turn] > 1 for turn in turns) for turns in turns_of]
+    number_of_files: Counter[str] = Counter()
+    for turns in turns_of:
+        number_of_files.update(turns)
+    shared = {turn for turn, number in number_of_files.items() if number > 1}
+    sharing = [not shared.isdisjoint(turns) for turns in turns_of]
     if len(files) > 1 and not all(sharing):
         first = sharing.index(True) if any(sharing) else 0
         path, _ = files[first]
         against = Expected(tuple(sorted(turns_of[first], key=turn_sort_key)), str(path))
         wrong = []
-        for place, (path, turns) in enumerate(files):
+        for place, (path, file_turns) in enumerate(files):
             if not sharing[place] and place != first:
-                wrong.append(answered_by_turns("", path, list(turns), against))
+                wrong.append(answered_by_turns("", path, list(file_turns), against))
         raise InputError(strangers(against, wrong))
     return Expected(tuple(sorted(number_of_files, key=turn_sort_key)), what)
