@@ -23,7 +23,7 @@ from robustcs.statistics import Codes, Mask, places_within
 ABSENT = -32768
 #: Value for a passage that is unjudged for the turn.
 UNJUDGED = -32767
-#: Rows of a run that are joined together, so that their ids fit the processor's cache.
+#: Rows of a run that are joined together.
 _ROWS = 16_384
 #: Largest number of judged pairs with one index for all turns.
 _INDEXED = 65_536
@@ -165,6 +165,7 @@ class MatrixBuilder:
             self._first = first_ids(ranking)
         rows = np.array([self._row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
         lengths = np.diff(ranking.starts)
+        # a few turns at a time, so that their ids fit the processor's cache
         for start, end in blocks_of_turns(ranking.starts, _ROWS):
             codes = ranking.document_codes[ranking.starts[start] : ranking.starts[end]]
             self._add_block(rows[start:end], lengths[start:end], codes, ranking.ids)

@@ -214,7 +214,7 @@ def _sorted_rows(
     """
     same_turn = turns[1:] == turns[:-1]
     changes = len(same_turn) - int(same_turn.sum())
-    # turns are numbered by first appearance: if none continues after another, their codes ascend
+    # turns are numbered by first appearance: if each is in one piece, their codes ascend
     if changes == count - 1 and np.all((keys[1:] >= keys[:-1]) | ~same_turn):
         return np.arange(len(turns), dtype=np.int32)
     return np.lexsort((keys, turns)).astype(np.int32)
@@ -250,6 +250,7 @@ def _first_occurrences(run: Run, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.
     """Return the rows whose document has not occurred earlier in the turn."""
     if len(rows) <= _ROWS and first_of_pairs(run.turn_codes, run.ids) is None:
         return rows
+    # a few turns at a time, so that their ids fit the processor's cache
     is_first = np.ones(len(rows), dtype=bool)
     turns, starts = run.turn_codes[rows], _starts(run.turn_codes, len(run.turns))
     for first_turn, end_turn in blocks_of_turns(starts, _ROWS):

@@ -146,13 +146,13 @@ def answered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> Answered:
 
 
 def answered_by_turns(
-    name: str, path: StrPath, own: Collection[str], expected: Expected
+    name: str, path: StrPath, turns: Collection[str], expected: Expected
 ) -> Answered:
-    """Return which expected turns a file with the turns ``own`` has."""
-    known = frozenset(own)
+    """Return which expected turns a file with these ``turns`` has."""
+    known = frozenset(turns)
     missing = np.array([turn not in known for turn in expected.turns], dtype=bool)
-    extra = len(own) - int((~missing).sum())
-    return Answered(name, path, missing, turn=next(iter(own), ""), extra=extra)
+    extra = len(turns) - int((~missing).sum())
+    return Answered(name, path, missing, turn=next(iter(turns), ""), extra=extra)
 
 
 def count_turns(
@@ -332,12 +332,12 @@ def strangers(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
     problems = []
     for file in files:
         if file.missing.all():
-            found = (
+            mismatch = (
                 f"none of its turns is in {expected.what}: its turn ids look like {file.turn!r},"
                 f" those of {expected.what} like {expected.turns[0]!r}"
             )
             advice = "check that the files belong together"
-            problems.append(Problem(file.path, None, found, advice, "no-common-turns"))
+            problems.append(Problem(file.path, None, mismatch, advice, "no-common-turns"))
     return problems
 
 
@@ -346,12 +346,12 @@ def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem
     problems = []
     for file in files:
         if not file.judged and not file.missing.all():
-            found = (
+            mismatch = (
                 "none of its passages is judged: its passage ids look like"
                 f" {file.passage!r}, those of {expected.what} like {expected.passage!r}"
             )
             advice = _advice(file.passage, expected)
-            problems.append(Problem(file.path, None, found, advice, "no-judged-passage"))
+            problems.append(Problem(file.path, None, mismatch, advice, "no-judged-passage"))
     return problems
 
 
