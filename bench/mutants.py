@@ -50,7 +50,8 @@ ROOMS = {
 #: File → names of its tests, if they differ from the name of the file; paths are relative to the folder of tests.
 TESTED_BY = {
     "evaluation/bins.py": ("bins", "studies/breakdown/test_analysis.py"),
-    "evaluation/bounds.py": ("bounds", "pair_bounds"), "evaluation/extremes.py": ("extremes", "bounds", "pair_bounds"),
+    "evaluation/bounds.py": ("bounds", "pair_bounds"),
+    "evaluation/extremes.py": ("extremes", "bounds", "pair_bounds"), "evaluation/precision_bounds.py": ("bounds", "pair_bounds"),
     "evaluation/hole_model.py": ("hole_model", "hole_many_turns", "hole_numbers"),
     "evaluation/hole_check.py": ("hole_expectation", "hole_model", "hole_numbers"),
     "evaluation/hole_expectation.py": ("hole_expectation", "hole_numbers"),
@@ -59,7 +60,8 @@ TESTED_BY = {
     "evaluation/hole_recalibration.py": ("hole_recalibration", "hole_stages", "hole_numbers"),
     "evaluation/hole_stages.py": ("hole_stages", "hole_numbers"),
     "evaluation/holes.py": ("holes", "studies/unjudged/test_analysis.py"),
-    "evaluation/judgments.py": ("augmentation", "judges", "provenance", "studies/augment/test_analysis.py"),
+    "evaluation/judgments.py": ("augmentation", "studies/augment/test_analysis.py"),
+    "evaluation/grade_sources.py": ("provenance", "studies/augment/test_analysis.py"),
     "evaluation/measure.py": ("measures", "trec_eval"),
     "evaluation/measures.py": ("measures", "trec_eval"), "evaluation/outcomes.py": ("studies/answers/test_outcomes.py",),
     "evaluation/rating_scales.py": ("studies/agreement/test_ratings.py",),

@@ -207,9 +207,9 @@ _STEMS = f"{_SCIPY} nltk multiprocessing"  # NLTK imports multiprocessing
 #: Command line → largest number of imported modules of the package (each costs some milliseconds), and heavy libraries.
 IMPORTS = {
     "--help": (25, ""), "evaluate --table measures": (98, ""), "evaluate --table measures --format csv": (97, ""),
-    "sweep": (98, ""), "breakdown --table bins": (122, ""), "unjudged --table rates": (119, ""), "check": (278, ""),
+    "sweep": (98, ""), "breakdown --table bins": (122, ""), "unjudged --table rates": (120, ""), "check": (278, ""),
     "breakdown": (122, _STEMS), "components": (102, ""), "correlate": (115, f"{_STEMS} rouge_score"),
-    "review": (153, _STEMS), "evaluate": (98, "pandas"), "samples": (99, ""), "unjudged": (119, "pandas"),
+    "review": (153, _STEMS), "evaluate": (98, "pandas"), "samples": (99, ""), "unjudged": (120, "pandas"),
     "augment": (119, _SCIPY), "audit": (108, "pandas"), "robustness": (142, _SCIPY), "judge --list": (119, _SCIPY),
     "paraphrase": (105, "pandas"), "testsets": (95, "pandas"), "diversity": (110, f"{_STEMS} rouge_score sacrebleu"),
     "answers": (117, _STEMS), "clariq": (96, _SCIPY), "agreement": (104, _SCIPY), "crowd": (104, "pandas"),

@@ -1,4 +1,7 @@
-"""The eight correctness bins of Original / QR / Human, in the order of the error-analysis paper's tables."""
+"""The eight correctness bins of Original / QR / Human, in the order of the error-analysis paper.
+
+A bin has one mark for each formulation: ``0`` wrong, ``1`` correct, ``-`` unknown.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,33 @@ from robustcs.messages import Message, OptionName
 from robustcs.statistics import Codes, Floats, Mask
 from robustcs.statistics.units import Units
 
-#: Original, QR, Human; 1: correct. Rows 1–8 of Tables 1 and 2 of the error-analysis paper.
+#: Original, QR, Human. Rows 1–8 of Tables 1 and 2 of the error-analysis paper.
 BINS = ("000", "100", "010", "110", "001", "101", "011", "111")
 #: QR, Human, if Original is unknown.
 BINS_WITHOUT_ORIGINAL = ("-00", "-10", "-01", "-11")
-#: Cause of the error: qa if Human is wrong; qr if Human is correct and QR wrong; else correct (section 3 of the paper).
-CAUSE_OF_BIN = {
-    bin_: "qa" if bin_[2] == "0" else "qr" if bin_[1] == "0" else "correct"
-    for bin_ in (*BINS, *BINS_WITHOUT_ORIGINAL)
-}
+_ROLES = ("original", "qr", "human")
 CAUSES = ("qa", "qr", "correct")
+
+
+def _cause_of(marks: str) -> str:
+    """Return the cause of the error in a bin, after section 3 of the paper."""
+    qr, human = marks[1], marks[2]
+    if human == "0":
+        return "qa"
+    if qr == "0":
+        return "qr"
+    return "correct"
+
+
+#: Bin → one of :data:`CAUSES`.
+CAUSE_OF_BIN = {marks: _cause_of(marks) for marks in (*BINS, *BINS_WITHOUT_ORIGINAL)}
 
 
 def bins_of(rows: Iterable[Any]) -> tuple[str, ...]:
     """Return the bins of the rows of a table with the columns original, qr and human."""
-    return BINS if any(str(row.original) in "01" for row in rows) else BINS_WITHOUT_ORIGINAL
+    if any(str(row.original) in ("0", "1") for row in rows):
+        return BINS
+    return BINS_WITHOUT_ORIGINAL
 
 
 @dataclass(frozen=True)
@@ -64,11 +79,8 @@ class Formulations:
     @property
     def every(self) -> tuple[TurnScores, ...]:
         """The scores of all formulations: Original if known, the rewriters, and Human."""
-        return (
-            *(() if self.original is None else (self.original,)),
-            *self.rewriters.values(),
-            self.human,
-        )
+        rewritten = (*self.rewriters.values(), self.human)
+        return rewritten if self.original is None else (self.original, *rewritten)
 
     @property
     def bins(self) -> tuple[str, ...]:
@@ -86,17 +98,20 @@ class Formulations:
         return list(self.human)
 
     def graded(self) -> Formulations:
-        """Return the measures with values other than 0 and 1, if any: thresholds make no difference for the others."""
-        graded = [
-            name
-            for name in self.measures
-            if not all(np.isin(one[name], (0.0, 1.0)).all() for one in self.every)
-        ]
+        """Return the scores by the measures with values other than 0 and 1; all if there are none.
+
+        Thresholds make no difference for the other measures.
+        """
+        graded = [name for name in self.measures if not self._right_or_wrong(name)]
         if not graded:
             return self
         rewriters = {name: scores.only(graded) for name, scores in self.rewriters.items()}
         original = None if self.original is None else self.original.only(graded)
         return Formulations(original, rewriters, self.human.only(graded))
+
+    def _right_or_wrong(self, measure: str) -> bool:
+        """Return whether all scores by the measure are 0 or 1."""
+        return all(np.isin(scores[measure], (0.0, 1.0)).all() for scores in self.every)
 
 
 class Cut(NamedTuple):
@@ -127,20 +142,18 @@ class Binned:
     def of(
         cls, scores: Formulations, thresholds: Sequence[Threshold], distinct: bool = True
     ) -> Binned:
-        """Return the bins at every one of ``thresholds``; if ``distinct``, only at those that differ for the measure."""
+        """Return the bins at ``thresholds``, or only at those that differ for a measure."""
         cuts, places = [], []
-        original = () if scores.original is None else (scores.original,)
-        for rewriter, frame in scores.rewriters.items():
+        for rewriter, qr in scores.rewriters.items():
+            formulations = [qr, scores.human]
+            if scores.original is not None:
+                formulations.insert(0, scores.original)
             for metric in scores.measures:
-                for threshold in (
-                    distinct_thresholds(metric, thresholds) if distinct else thresholds
-                ):
+                chosen = distinct_thresholds(metric, thresholds) if distinct else thresholds
+                for threshold in chosen:
                     cuts.append(Cut(rewriter, metric, str(threshold)))
-                    # in the order of the bins, each formulation changes half as often as the one before
-                    right = [
-                        threshold.holds(one[metric]) for one in (*original, frame, scores.human)
-                    ]
-                    places.append(sum(2**place * own for place, own in enumerate(right)))
+                    correct = [threshold.holds(scored[metric]) for scored in formulations]
+                    places.append(_bin_numbers(correct))
         return cls(cuts, scores.bins, np.array(places))
 
     @cached_property
@@ -151,59 +164,88 @@ class Binned:
     @property
     def right(self) -> dict[str, Mask]:
         """Formulation → bool[B]: the bins in which it is correct; Original only if known."""
-        marks = {
-            role: np.array([bin_[place] for bin_ in self.bins])
-            for place, role in enumerate(("original", "qr", "human"))
-        }
-        return {role: own == "1" for role, own in marks.items() if "-" not in own}
+        right = {}
+        for place, role in enumerate(_ROLES):
+            marks = [bin_[place] for bin_ in self.bins]
+            if "-" not in marks:
+                right[role] = np.array(marks) == "1"
+        return right
 
     @property
     def blamed(self) -> Mask:
         """bool[3, B]: the bins of each of :data:`CAUSES`."""
-        return np.array([[CAUSE_OF_BIN[bin_] == cause for bin_ in self.bins] for cause in CAUSES])
+        causes = np.array([CAUSE_OF_BIN[marks] for marks in self.bins])
+        return np.asarray(causes == np.array(CAUSES)[:, None])
 
     def counts(self, turns: npt.ArrayLike | None = None) -> Codes:
-        """Return int64[C, B]: numbers of turns in each bin, of all turns or of those selected by ``turns`` (bool[T])."""
-        chosen = slice(None) if turns is None else np.asarray(turns)
-        return np.array([np.bincount(own[chosen], minlength=len(self.bins)) for own in self.places])
+        """Return int64[C, B]: the number of turns in each bin.
+
+        ``turns`` (bool[T]) selects the turns that count; all by default.
+        """
+        selected = slice(None) if turns is None else np.asarray(turns)
+        counts = [np.bincount(bins[selected], minlength=len(self.bins)) for bins in self.places]
+        return np.array(counts)
 
     def by_unit(self, units: Units, turns: npt.ArrayLike | None = None) -> Floats:
-        """Return float64[C, B, K]: the same for every sampling unit."""
-        chosen = slice(None) if turns is None else np.asarray(turns)
+        """Return float64[C, B, K]: :meth:`counts` in each of the K sampling units."""
+        selected = slice(None) if turns is None else np.asarray(turns)
         size = len(self.bins) * units.count
-        found = [
-            np.bincount((own * units.count + units.codes)[chosen], minlength=size)
-            for own in self.places
-        ]
-        return np.array(found, dtype=np.float64).reshape(len(found), len(self.bins), units.count)
+        counts = []
+        for bins in self.places:
+            # one number for each pair of bin and unit, so that a single pass counts all of them
+            cells = bins * units.count + units.codes
+            counts.append(np.bincount(cells[selected], minlength=size))
+        shape = (len(counts), len(self.bins), units.count)
+        return np.array(counts, dtype=np.float64).reshape(shape)
 
     def crossed(self, **columns: Sequence[object]) -> pd.DataFrame:
         """Return a row for every cut and every combination of the values in ``columns``."""
         return self.keys.merge(pd.DataFrame(columns), how="cross")
 
     def crossed_bins(self) -> list[tuple[object, ...]]:
-        """Return a row for every cut and bin: the cut, original (None if unknown), qr and human as 0 or 1."""
-        marks = [[None if mark == "-" else int(mark) for mark in bin_] for bin_ in self.bins]
-        return [(*cut, *own) for cut in self.cuts for own in marks]
+        """Return a row for every cut and bin: the cut, original (None if unknown), qr and human.
+
+        The last three are 0 or 1.
+        """
+        values_of = {"-": None, "0": 0, "1": 1}
+        rows: list[tuple[object, ...]] = []
+        for cut in self.cuts:
+            for marks in self.bins:
+                rows.append((*cut, *(values_of[mark] for mark in marks)))
+        return rows
 
     def turns(self, scores: Formulations) -> pd.DataFrame:
-        """Return the scores and the bin of every turn.
+        """Return the scores and the bin of every turn, cut after cut.
 
-        Columns: rewriter, turn, metric, threshold, original (nan if unknown), qr, human, bin, cause.
+        Columns: rewriter, turn, metric, threshold, original (nan if unknown), qr, human, bin and
+        cause.
         """
-        bins, causes = (
-            np.array(self.bins),
-            np.array([CAUSE_OF_BIN[bin_] for bin_ in self.bins], dtype=object),
-        )
-        return pd.concat(
-            [
-                pd.DataFrame({
-                    "rewriter": cut.rewriter, "turn": scores.turns, "metric": cut.metric, "threshold": cut.threshold,
-                    "original": np.nan if scores.original is None else scores.original[cut.metric],
-                    "qr": scores.rewriters[cut.rewriter][cut.metric], "human": scores.human[cut.metric],
-                    "bin": bins[own], "cause": causes[own],
-                })
-                for cut, own in zip(self.cuts, self.places, strict=True)
-            ],
-            ignore_index=True,
-        )  # fmt: skip
+        names = np.array(self.bins)
+        causes = np.array([CAUSE_OF_BIN[marks] for marks in self.bins], dtype=object)
+        frames = []
+        for cut, bins in zip(self.cuts, self.places, strict=True):
+            original = np.nan if scores.original is None else scores.original[cut.metric]
+            columns = {
+                "rewriter": cut.rewriter,
+                "turn": scores.turns,
+                "metric": cut.metric,
+                "threshold": cut.threshold,
+                "original": original,
+                "qr": scores.rewriters[cut.rewriter][cut.metric],
+                "human": scores.human[cut.metric],
+                "bin": names[bins],
+                "cause": causes[bins],
+            }
+            frames.append(pd.DataFrame(columns))
+        return pd.concat(frames, ignore_index=True)
+
+
+def _bin_numbers(correct: Sequence[Mask]) -> Codes:
+    """Return int64[T]: the index of every turn's bin; ``correct``: bool[T] for each formulation.
+
+    The index is a binary number whose lowest digit is the first formulation: so are BINS ordered.
+    """
+    numbers = np.zeros(len(correct[0]), dtype=np.int64)
+    for digit, marks in enumerate(correct):
+        numbers += 2**digit * marks
+    return numbers

@@ -1,7 +1,8 @@
-"""Whether judgments fit a collection: judged passages that it lacks, and retrieved ones with a text judged under another id.
+"""Whether judgments fit a collection.
 
-Such judgments score the ids that a system returns, not its passages: of two systems with the same texts under other ids, one
-scores 0.
+They do not if it lacks judged passages, or if systems retrieve passages whose text is judged under
+another id. Such judgments score the ids that a system returns, not its passages: of two systems
+with the same texts under other ids, one scores 0.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from robustcs.evaluation.ranking import Ranking
 DEPTH = 10
 #: Largest share of misfits without consequences.
 MOST = 0.05
-#: Smallest share of retrieved passages in a whole collection; otherwise its file is a part of the one that was searched.
+#: Smallest share of retrieved passages in a whole collection; with a smaller one, its file is only
+#: a part of the collection that was searched.
 _WHOLE = 0.95
 #: Turns from whose complete rankings that share is computed.
 _TURNS = 20
@@ -28,7 +30,8 @@ class TopFit:
     judged
         Number of judged passages.
     twins
-        Number of unjudged passages whose text is that of a passage judged for the turn under another id.
+        Number of unjudged passages whose text is that of a passage judged for the turn under
+        another id.
     """
 
     judged: int
@@ -45,8 +48,8 @@ class CollectionFit:
     """How far the judgments fit the collection and the runs.
 
     judged, lacking
-        Number of judgments, and of those whose passage the collection does not contain (0 if it is only a part of the
-        collection that was searched).
+        Number of judgments, and of those whose passage the collection does not contain (0 if it is
+        only a part of the collection that was searched).
     tops
         System → its top.
     """
@@ -72,23 +75,24 @@ class CollectionFit:
 
     def apart(self, first: str, second: str) -> bool:
         """Return whether two systems differ by twins, so that the judgments cannot order them."""
-        shares = [self.tops[name].share if name in self.tops else 0.0 for name in (first, second)]
-        return abs(shares[0] - shares[1]) > MOST
+        return abs(self._share_of_twins(first) - self._share_of_twins(second)) > MOST
+
+    def _share_of_twins(self, system: str) -> float:
+        """Return the share of twins in the top of a system; 0 for a system without one."""
+        return self.tops[system].share if system in self.tops else 0.0
 
 
 def some_rankings(ranking: Ranking) -> tuple[dict[str, list[str]], set[str]]:
-    """Return the top :data:`DEPTH` of every turn, and all passages of :data:`_TURNS` turns."""
+    """Return the top :data:`DEPTH` of every turn, and all passages of :data:`_TURNS` turns.
+
+    The turns whose passages are returned are spread evenly over the run.
+    """
     step = max(1, len(ranking.turns) // _TURNS)
-    lengths = (ranking.starts[1:] - ranking.starts[:-1]).tolist()
-    chosen = [
-        (start, length) for start, length in zip(ranking.starts.tolist(), lengths, strict=False)
-    ][::step][:_TURNS]
-    whole = {
-        name
-        for start, length in chosen
-        for name in ranking.ids.take(ranking.document_codes[start : start + length]).texts()
-    }
-    return dict(ranking.by_turn(DEPTH)), whole
+    passages: set[str] = set()
+    for turn in range(0, len(ranking.turns), step)[:_TURNS]:
+        codes = ranking.document_codes[ranking.starts[turn] : ranking.starts[turn + 1]]
+        passages.update(ranking.ids.take(codes).texts())
+    return dict(ranking.by_turn(DEPTH)), passages
 
 
 def collection_fit(
@@ -104,23 +108,34 @@ def collection_fit(
     tops
         System → turn → its top passages.
     retrieved
-        Retrieved passages, from which it is found whether the file is the whole collection.
+        Retrieved passages, which show whether the file is the whole collection.
     texts
         Passage → a checksum of its text, of those that the collection contains.
     """
-    by_turn: dict[str, set[str]] = {}
+    judged_of_turn: dict[str, set[str]] = {}
     for turn, passage in judged:
-        by_turn.setdefault(turn, set()).add(passage)
-    whole = len(retrieved & texts.keys()) >= _WHOLE * len(retrieved)
-    known = {turn: {texts[one] for one in own if one in texts} for turn, own in by_turn.items()}
-    found = {}
-    for name, top in tops.items():
-        hits = twins = 0
-        for turn, own in by_turn.items():
-            for passage in top.get(turn, ()):
-                hits += passage in own
-                twins += passage not in own and passage in texts and texts[passage] in known[turn]
-        found[name] = TopFit(hits, twins)
-    count = sum(map(len, by_turn.values()))
-    lacking = sum(len(own - texts.keys()) for own in by_turn.values()) if whole else 0
-    return CollectionFit(count, lacking, found)
+        judged_of_turn.setdefault(turn, set()).add(passage)
+    fits = {name: _top_fit(top, judged_of_turn, texts) for name, top in tops.items()}
+    judgments = sum(len(passages) for passages in judged_of_turn.values())
+    lacking = 0
+    is_whole = len(retrieved & texts.keys()) >= _WHOLE * len(retrieved)
+    if is_whole:
+        lacking = sum(len(passages - texts.keys()) for passages in judged_of_turn.values())
+    return CollectionFit(judgments, lacking, fits)
+
+
+def _top_fit(
+    top: Mapping[str, Sequence[str]],
+    judged_of_turn: Mapping[str, set[str]],
+    texts: Mapping[str, int],
+) -> TopFit:
+    """Return the numbers of judged passages and twins in a system's ``top`` (turn → passages)."""
+    hits = twins = 0
+    for turn, judged in judged_of_turn.items():
+        judged_texts = {texts[passage] for passage in judged if passage in texts}
+        for passage in top.get(turn, ()):
+            if passage in judged:
+                hits += 1
+            elif passage in texts and texts[passage] in judged_texts:
+                twins += 1
+    return TopFit(hits, twins)

@@ -1,17 +1,23 @@
-"""Groups of systems to compare, and sources of runs; separate from the state, which few commands import."""
+"""Groups of systems to compare, and sources of runs.
+
+They stand apart from :mod:`robustcs.evaluation.state`, which few commands import.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-#: System name for the original turns after the project's rewriter. If a group names it, it is produced like raw texts.
+#: System name for the original turns after the project's rewriter. If a group names it, it is
+#: produced like raw texts.
 ORIGINAL_REWRITTEN = "original_rewritten"
 
 
 @dataclass(frozen=True)
 class RunSources:
-    """Runs that come from one source, as a number for every run, for the hole model and its warnings.
+    """The source of every run as a number, for the hole model and its warnings.
+
+    Each tuple has one number for each run; runs with equal numbers come from one source.
 
     learned
         Sources given by the user, whose differences the model learns; None if it guesses them.
@@ -32,7 +38,7 @@ UNKNOWN_SOURCES = RunSources()
 
 @dataclass(frozen=True)
 class Group:
-    """Names of systems to compare with a baseline, such as paraphrase sets with the original turns."""
+    """Names of systems to compare with a baseline, such as paraphrase sets with the original."""
 
     baseline: str
     sets: tuple[str, ...]

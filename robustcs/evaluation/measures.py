@@ -1,4 +1,7 @@
-"""Evaluation measures on the grade matrix, equal to trec_eval. Their names are in :mod:`robustcs.evaluation.measure`."""
+"""Evaluation measures on the grade matrix, equal to trec_eval.
+
+Their names are in :mod:`robustcs.evaluation.measure`.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,19 @@ Scores = np.ndarray[Any, np.dtype[np.float64]]
 _CELLS = 128_000
 #: Ranks that are summed faster column by column.
 _NARROW = 16
+#: Logarithm of the least score that geometric means of trec_eval distinguish from 0.
 _LEAST_LOGARITHM = math.log(1e-5)
 
 
 @dataclass(frozen=True, eq=False)
 class Top:
-    """Input of a measure: the grades within its cutoff, and its parameters."""
+    """Input of a measure: the grades within its cutoff, and its parameters.
+
+    level
+        Lowest relevant grade.
+    persistence
+        p of rank-biased precision.
+    """
 
     matrix: GradeMatrix
     cutoff: int | None
@@ -67,12 +77,8 @@ class Top:
 def top_of(matrix: GradeMatrix, measure: Measure, policy: EvaluationPolicy) -> Top:
     """Return the input of ``measure`` from a matrix."""
     level = policy.relevance_level if measure.level is None else measure.level
-    return Top(
-        matrix,
-        measure.cutoff,
-        level,
-        RBP_PERSISTENCE if measure.persistence is None else measure.persistence,
-    )
+    persistence = RBP_PERSISTENCE if measure.persistence is None else measure.persistence
+    return Top(matrix, measure.cutoff, level, persistence)
 
 
 def rank_discounts(size: int) -> Scores:
@@ -81,82 +87,120 @@ def rank_discounts(size: int) -> Scores:
 
 
 def rank_weights(persistence: float, size: int) -> Scores:
-    """Return the weights of relevant passages at ranks 1 to ``size`` in RBP: (1 − p) · p^(rank − 1)."""
+    """Return the weights of relevant passages at ranks 1 to ``size`` in RBP.
+
+    These are (1 − p) · p^(rank − 1).
+    """
     return np.asarray((1 - persistence) * persistence ** np.arange(size))
 
 
-def _dcg(grades: Grades) -> Scores:
-    """Return the discounted gain, summed rank by rank as in trec_eval, so that an ideal ranking scores exactly 1."""
-    discount = np.log2(np.arange(2, grades.shape[1] + 2))
-    if len(discount) <= _NARROW:
-        return sum(
-            (np.maximum(column, 0) / by for column, by in zip(grades.T, discount, strict=True)),
-            np.zeros(len(grades)),
-        )
-    gains = np.cumsum(np.maximum(grades, 0) / discount, axis=1)
-    return np.asarray(gains[:, -1])
+# The functions of the families return one score per turn, float64[T]: see NATIVE.
+
+
+def _precision(top: Top) -> Scores:
+    return np.asarray(top.hits.sum(axis=1) / top.cutoff)
+
+
+def _recall(top: Top) -> Scores:
+    return quotient(top.hits.sum(axis=1), top.relevant)
+
+
+def _success(top: Top) -> Scores:
+    return np.asarray(top.hits.any(axis=1), np.float64)
+
+
+def _reciprocal_rank(top: Top) -> Scores:
+    return np.asarray(np.multiply(top.hits, 1 / top.ranks).max(axis=1, initial=0.0))
 
 
 def _average_precision(top: Top) -> Scores:
     # relevant passages are few: only their ranks are looked at
-    turns, places = np.divmod(np.flatnonzero(top.hits), max(top.hits.shape[1], 1))
-    number = np.bincount(turns, minlength=len(top.hits))
-    return quotient(
-        np.bincount(turns, (places_within(number) + 1) / (places + 1), len(number)), top.relevant
-    )
+    depth = max(top.hits.shape[1], 1)
+    turns, places = np.divmod(np.flatnonzero(top.hits), depth)  # faster than nonzero
+    hits_of_turn = np.bincount(turns, minlength=len(top.hits))
+    precisions = (places_within(hits_of_turn) + 1) / (places + 1)
+    return quotient(np.bincount(turns, precisions, len(hits_of_turn)), top.relevant)
+
+
+def _ndcg(top: Top) -> Scores:
+    return quotient(_dcg(top.grades), _dcg(top.matrix.judged[:, : top.cutoff]))
+
+
+def _dcg(grades: Grades) -> Scores:
+    """Return the discounted gain of every turn.
+
+    It is summed rank by rank as in trec_eval, so that an ideal ranking scores exactly 1.
+    """
+    discounts = np.log2(np.arange(2, grades.shape[1] + 2))
+    if len(discounts) > _NARROW:
+        sums = np.cumsum(np.maximum(grades, 0) / discounts, axis=1)
+        return np.asarray(sums[:, -1])
+    dcg = np.zeros(len(grades))
+    for gains, discount in zip(grades.T, discounts, strict=True):
+        dcg += np.maximum(gains, 0) / discount
+    return dcg
 
 
 def _bpref(top: Top) -> Scores:
     # here, trec_eval treats a grade below 0 as unjudged
     judged, relevant = top.matrix.judged, top.relevant
-    nonrelevant = (top.grades >= 0) & ~top.hits
-    above = np.minimum(np.cumsum(nonrelevant, axis=1), relevant[:, None])
-    penalty = quotient(
-        above, np.minimum(relevant, ((judged >= 0) & (judged < top.level)).sum(axis=1))[:, None]
-    )
+    nonrelevant = ((judged >= 0) & (judged < top.level)).sum(axis=1)
+    nonrelevant_hits = (top.grades >= 0) & ~top.hits
+    above = np.minimum(np.cumsum(nonrelevant_hits, axis=1), relevant[:, None])
+    penalty = quotient(above, np.minimum(relevant, nonrelevant)[:, None])
     return quotient(np.where(top.hits, 1.0 - penalty, 0.0).sum(axis=1), relevant)
 
 
-#: Family → function that returns one score per turn, 0 to 1, or 0 if there is nothing to divide by. rbp follows Moffat & Zobel
-#: (2008); ``judged_k`` is the judged share of the passages retrieved in the top k; the others equal trec_eval's.
+def _rank_biased_precision(top: Top) -> Scores:
+    # after Moffat and Zobel (2008)
+    return np.asarray(top.hits @ rank_weights(top.persistence, top.hits.shape[1]))
+
+
+def _judged_share(top: Top) -> Scores:
+    # of the passages retrieved within the cutoff
+    judged = (top.grades > UNJUDGED).sum(axis=1)
+    return quotient(judged, (top.grades > ABSENT).sum(axis=1))
+
+
+def _unjudged_share(top: Top) -> Scores:
+    # trec_eval treats a grade below 0 as unjudged, and divides by the cutoff even if fewer passages
+    # were retrieved
+    unjudged = (top.grades > ABSENT) & (top.grades < 0)
+    return np.asarray(unjudged.sum(axis=1) / top.cutoff)
+
+
+#: Family → function that returns one score per turn, 0 to 1, or 0 if there is nothing to divide by.
+#: rbp and judged are not in trec_eval; the others equal its scores.
 NATIVE: dict[str, Callable[[Top], Scores]] = {
-    "P": lambda top: top.hits.sum(axis=1) / top.cutoff,
-    "recall": lambda top: quotient(top.hits.sum(axis=1), top.relevant),
-    "success": lambda top: np.asarray(top.hits.any(axis=1), np.float64),
-    "recip_rank": lambda top: np.asarray(
-        np.multiply(top.hits, 1 / top.ranks).max(axis=1, initial=0.0)
-    ),
+    "P": _precision,
+    "recall": _recall,
+    "success": _success,
+    "recip_rank": _reciprocal_rank,
     "map": _average_precision,
-    "ndcg": lambda top: quotient(_dcg(top.grades), _dcg(top.matrix.judged[:, : top.cutoff])),
+    "ndcg": _ndcg,
     "bpref": _bpref,
-    "rbp": lambda top: top.hits @ rank_weights(top.persistence, top.hits.shape[1]),
-    "judged": lambda top: quotient(
-        (top.grades > UNJUDGED).sum(axis=1), (top.grades > ABSENT).sum(axis=1)
-    ),
+    "rbp": _rank_biased_precision,
+    "judged": _judged_share,
 }
-#: Further measures on the matrix: counts of judgments, for which bounds under missing judgments make no sense. trec_eval treats
-#: a grade below 0 as unjudged, and divides by k even if fewer passages were retrieved.
-_SERVED: dict[str, Callable[[Top], Scores]] = {
-    **NATIVE,
-    "unj": lambda top: ((top.grades > ABSENT) & (top.grades < 0)).sum(axis=1) / top.cutoff,
-}
+#: These, and a count of judgments for which bounds under missing judgments make no sense.
+_ON_MATRIX: dict[str, Callable[[Top], Scores]] = {**NATIVE, "unj": _unjudged_share}
 
 
 def score_columns(
     matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy
 ) -> dict[str, Scores]:
-    """Return scores of every judged turn: measure name → float64[T], in the order of ``measures`` and of the matrix's turns.
+    """Return scores of every judged turn: measure name → float64[T].
 
-    A turn that the run misses, or without relevant passages, scores 0. Native measures equal trec_eval's to 1e-9.
+    They are in the order of ``measures`` and of the matrix's turns. A turn that the run misses, or
+    without relevant passages, scores 0. Native measures equal trec_eval's to 1e-9.
     """
-    parts: dict[str, list[Scores]] = {
-        measure.name: [] for measure in measures if measure.family in _SERVED
-    }
+    on_matrix = [measure for measure in measures if measure.family in _ON_MATRIX]
+    parts: dict[str, list[Scores]] = {measure.name: [] for measure in on_matrix}
     width = max(matrix.grades.shape[1], matrix.judged.shape[1], 1)
     for block in matrix.blocks(max(1, _CELLS // width)):
-        for measure in measures:
-            if measure.family in _SERVED:
-                parts[measure.name].append(_SERVED[measure.family](top_of(block, measure, policy)))
+        for measure in on_matrix:
+            scores = _ON_MATRIX[measure.family](top_of(block, measure, policy))
+            parts[measure.name].append(scores)
     columns = {name: np.concatenate(scores) for name, scores in parts.items()}
     foreign = [measure for measure in measures if measure.family == "trec_eval"]
     if foreign:
@@ -165,7 +209,10 @@ def score_columns(
 
 
 class TurnScores(dict[str, Scores]):
-    """Scores of a system on T turns: measure → float64[T]. Importing pandas would take longer than evaluating 500 turns."""
+    """Scores of a system on T turns: measure → float64[T].
+
+    A dictionary, because importing pandas would take longer than evaluating 500 turns.
+    """
 
     def __init__(self, turns: Iterable[str], scores: Mapping[str, Scores]) -> None:
         super().__init__(scores)
@@ -174,10 +221,8 @@ class TurnScores(dict[str, Scores]):
     @classmethod
     def of(cls, frame: pd.DataFrame) -> TurnScores:
         """Return the scores of a float frame, turns × measures."""
-        return cls(
-            frame.index,
-            {str(metric): values.to_numpy(np.float64) for metric, values in frame.items()},
-        )
+        columns = {str(metric): scores.to_numpy(np.float64) for metric, scores in frame.items()}
+        return cls(frame.index, columns)
 
     def frame(self) -> pd.DataFrame:
         """Return the scores as a float frame, turns × measures."""
@@ -189,24 +234,27 @@ class TurnScores(dict[str, Scores]):
 
     def take(self, chosen: Mask) -> TurnScores:
         """Return the scores on the turns of ``chosen``, bool[T]."""
-        return TurnScores(
-            compress(self.turns, chosen), {name: values[chosen] for name, values in self.items()}
-        )
+        columns = {name: scores[chosen] for name, scores in self.items()}
+        return TurnScores(compress(self.turns, chosen), columns)
 
-    def without(self, left: Mask) -> TurnScores:
-        """Return the scores with nan on the turns of ``left``, bool[T]."""
-        return TurnScores(
-            self.turns, {name: np.where(left, np.nan, values) for name, values in self.items()}
-        )
+    def without(self, turns: Mask) -> TurnScores:
+        """Return the scores with nan on ``turns``, bool[T]."""
+        columns = {name: np.where(turns, np.nan, scores) for name, scores in self.items()}
+        return TurnScores(self.turns, columns)
 
     def over(self, turns: Sequence[str], absent: float | None = None) -> TurnScores:
-        """Return the scores on other turns, with ``absent`` (default: :func:`missing_score`) for those without one."""
-        places = {turn: place for place, turn in enumerate(self.turns)}
-        at = np.array([places.get(turn, -1) for turn in turns], dtype=np.int64)
-        fill = {name: missing_score(name) if absent is None else absent for name in self}
-        return TurnScores(
-            turns, {name: np.append(values, fill[name])[at] for name, values in self.items()}
-        )
+        """Return the scores on other turns.
+
+        ``absent`` is the score of those without one; by default :func:`missing_score`.
+        """
+        place_of = {turn: place for place, turn in enumerate(self.turns)}
+        # the score of absent turns is appended, where the place -1 finds it
+        places = np.array([place_of.get(turn, -1) for turn in turns], dtype=np.int64)
+        columns = {}
+        for name, scores in self.items():
+            score = missing_score(name) if absent is None else absent
+            columns[name] = np.append(scores, score)[places]
+        return TurnScores(turns, columns)
 
 
 def evaluate(
@@ -216,7 +264,7 @@ def evaluate(
     return TurnScores(matrix.turns, score_columns(matrix, measures, policy))
 
 
-# ---------------------------------------------------------------- other measures, computed by pytrec_eval
+# ---------------------------------------------------------------- measures by pytrec_eval
 
 
 def evaluate_with_trec_eval(
@@ -224,51 +272,71 @@ def evaluate_with_trec_eval(
 ) -> dict[str, Scores]:
     """Return scores by turn from pytrec_eval: measure name → float64[T]; missing turns score 0.
 
-    The run and the qrels are rebuilt from the matrix with artificial document ids. This keeps the order of the policy (also
-    ``--order rank`` and ``--depth``) for every measure.
+    The run and the qrels are rebuilt from the matrix with artificial document ids. This keeps the
+    order of the policy (also ``--order rank`` and ``--depth``) for every measure.
     """
     import pytrec_eval
 
     run: dict[str, dict[str, float]] = {}
     qrels: dict[str, dict[str, int]] = {}
     for turn, row, judged in zip(matrix.turns, matrix.grades, matrix.judged, strict=True):
-        row, judged = row[row > ABSENT], judged[judged > ABSENT]
-        depth = len(row)
-        run[turn] = {f"r{rank:07d}": float(depth - rank) for rank in range(depth)}
-        qrels[turn] = {f"r{rank:07d}": int(row[rank]) for rank in np.flatnonzero(row > UNJUDGED)}
-        # judged passages that were not retrieved
-        left = list(judged[::-1])
-        for grade in row[row > UNJUDGED]:
-            left.remove(grade)
-        qrels[turn].update({f"u{i:07d}": int(grade) for i, grade in enumerate(left)})
-        if judged.max(initial=-1) < 0:
-            # without a grade of at least 0 in a turn, trec_eval reads outside its arrays and may crash
-            qrels[turn]["n"] = 0
+        grades = row[row > ABSENT]
+        run[turn] = {_rank_id(rank): float(len(grades) - rank) for rank in range(len(grades))}
+        qrels[turn] = _artificial_qrels(grades, judged[judged > ABSENT])
     requests = {str(trec_eval_request(measure.name)) for measure in measures}
     # trec_eval stores the level in 32 bits; no grade exceeds the highest
     level = min(policy.relevance_level, MAX_GRADE + 1)
-    results = pytrec_eval.RelevanceEvaluator(qrels, requests, relevance_level=level).evaluate(
-        {turn: ranking for turn, ranking in run.items() if ranking}
-    )
-    missing = {measure.name: missing_score(measure.name) for measure in measures}
-    found = {
-        name: np.array(
-            [results.get(turn, missing)[name] for turn in matrix.turns], dtype=np.float64
-        )
-        for name in missing
-    }
-    if "num_rel" in found:  # with -c, trec_eval also counts relevant passages of missing turns
-        found["num_rel"] = (matrix.judged >= level).sum(axis=1).astype(np.float64)
-    return found
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, requests, relevance_level=level)
+    results = evaluator.evaluate({turn: ranking for turn, ranking in run.items() if ranking})
+    columns = {}
+    for measure in measures:
+        missing = {measure.name: missing_score(measure.name)}
+        scores = [results.get(turn, missing)[measure.name] for turn in matrix.turns]
+        columns[measure.name] = np.array(scores, dtype=np.float64)
+    if "num_rel" in columns:  # with -c, trec_eval also counts relevant passages of missing turns
+        columns["num_rel"] = (matrix.judged >= level).sum(axis=1).astype(np.float64)
+    return columns
+
+
+def _rank_id(rank: int) -> str:
+    """Return the artificial id of the passage at a rank; text order is the order of the ranks."""
+    return f"r{rank:07d}"
+
+
+def _artificial_qrels(grades: Grades, judged: Grades) -> dict[str, int]:
+    """Return artificial document id → grade for one turn.
+
+    ``grades``: those of the retrieved passages by rank. ``judged``: those of all judged passages.
+    """
+    ranks = np.flatnonzero(grades > UNJUDGED).tolist()
+    qrels = {_rank_id(rank): int(grades[rank]) for rank in ranks}
+    not_retrieved = list(judged[::-1])
+    for grade in grades[ranks]:
+        not_retrieved.remove(grade)
+    for number, grade in enumerate(not_retrieved):
+        qrels[f"u{number:07d}"] = int(grade)
+    if judged.max(initial=-1) < 0:
+        # without a grade of at least 0 in a turn, trec_eval reads outside its arrays and may crash
+        qrels["n"] = 0
+    return qrels
 
 
 def missing_score(name: str) -> float:
-    """Return the score of a turn without passages by a measure of trec_eval: 0, the least logarithm, or 1 (num_q)."""
-    return _LEAST_LOGARITHM if name.startswith(GEOMETRIC) else float(name == "num_q")
+    """Return the score of a turn without passages by a measure of trec_eval.
+
+    0, the least logarithm for geometric means, or 1 for num_q.
+    """
+    if name.startswith(GEOMETRIC):
+        return _LEAST_LOGARITHM
+    return 1.0 if name == "num_q" else 0.0
 
 
 def score_of_run(name: str, scores: Scores) -> float:
-    """Return the score of a run, as trec_eval prints it for ``all``: the mean, total or geometric mean over turns."""
+    """Return the score of a run, as trec_eval prints it for ``all``.
+
+    This is the mean over turns, the total (num_…), or the geometric mean (gm_…).
+    """
     if name.startswith(TOTAL):
         return float(scores.sum())
-    return math.exp(scores.mean()) if name.startswith(GEOMETRIC) else float(scores.mean())
+    mean = float(scores.mean())
+    return math.exp(mean) if name.startswith(GEOMETRIC) else mean

@@ -1,6 +1,7 @@
-"""A pool of runs over one list of (turn, document) pairs, which can be scored together with many sets of grades.
+"""A pool of runs over one list of (turn, document) pairs, to score with many sets of grades.
 
-A set of grades has one number per pair, so a passage has the same grade in every run that retrieves it.
+A set of grades has one number per pair, so a passage has the same grade in every run that retrieves
+it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, first_ids
+from robustcs.evaluation.matrix import Grades as Grades
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking
@@ -24,13 +26,19 @@ from robustcs.statistics import Codes, Floats, Mask, places_within
 
 #: Best rank of a judged passage that no run retrieves.
 NEVER = 2**31 - 1
-#: Cells of grade matrices, and grades of pairs, that are processed together.
+#: Cells of the grade matrices of one run that are processed together.
 _CELLS = 250_000
+#: Grades of pairs that are processed together.
 _GRADES = 4_000_000
 #: Documents that are numbered together; each numbering reads all documents numbered before.
 _WAITING = 1 << 20
+#: Families whose ideal rankings contain all judged passages, not only those with a grade above 0.
+_WITH_ALL_JUDGED = ("bpref", "trec_eval")
+#: Families that read the ideal rankings to the end, whatever the cutoff.
+_WITH_WHOLE_IDEAL = ("recall", "map", "bpref", "trec_eval")
 
-Grades = npt.NDArray[np.int16]
+#: By turn and rank, the number of the retrieved pair: int32[T, D].
+_Places = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +48,18 @@ class RunPool:
     turns
         The evaluated turns, in natural order.
     pair_turns
-        int64[N]: the row of each pair's turn. Pairs are in order of first appearance: qrels, then run after run.
+        int64[N]: the row of each pair's turn. Pairs are in order of first appearance: qrels, then
+        run after run.
     documents
         The ids of their documents; ``pair_documents`` (int64[N]) has indices into them.
     places
         By run, int32[T, D]: the pair at each rank, or N if nothing was retrieved.
     first
         By run, its first turn and passage, for messages about ids.
+    extra_turns
+        Number of turns of runs that are not evaluated.
     notes
-        Notes on skipped rows of runs. ``extra_turns``: number of turns of runs that are not evaluated.
+        Notes on skipped rows of runs.
     """
 
     names: tuple[str, ...]
@@ -56,7 +67,7 @@ class RunPool:
     pair_turns: Codes
     pair_documents: Codes
     documents: Ids
-    places: tuple[npt.NDArray[np.int32], ...]
+    places: tuple[_Places, ...]
     extra_turns: int
     first: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
@@ -67,26 +78,28 @@ class RunPool:
     @property
     def missing(self) -> Mask:
         """bool[R, T]: whether the run has no passage for the turn."""
-        rows = [(places == len(self)).all(axis=1) for places in self.places]
-        return np.array(rows, dtype=bool).reshape(len(rows), len(self.turns))
+        missing = [(places == len(self)).all(axis=1) for places in self.places]
+        return np.array(missing, dtype=bool).reshape(len(missing), len(self.turns))
 
     def judged(self, grades: Grades) -> Mask:
         """Return bool[T]: whether the turn has a judgment among ``grades`` (int16[N + 1])."""
         return np.isin(np.arange(len(self.turns)), self.pair_turns[grades[:-1] > UNJUDGED])
 
     def grades(self, qrels: Qrels) -> Grades:
-        """Return int16[N + 1]: the grade of every pair or :data:`UNJUDGED`; the last entry is for ranks without a passage."""
+        """Return int16[N + 1]: the grade of every pair or :data:`UNJUDGED`.
+
+        The last entry is for ranks without a passage.
+        """
         rows, codes = _pairs_of(qrels, self.turns, self.documents)
+        known = (rows >= 0) & (codes >= 0)
+        wanted = rows[known] * len(self.documents) + codes[known]
         keys = self.pair_turns * len(self.documents) + self.pair_documents
         order = np.argsort(keys)
-        wanted = rows * len(self.documents) + codes
-        inside = (rows >= 0) & (codes >= 0)
-        found = order[
-            np.minimum(np.searchsorted(keys, wanted[inside], sorter=order), len(keys) - 1)
-        ]
-        hit = keys[found] == wanted[inside]
+        places = np.searchsorted(keys, wanted, sorter=order)
+        pairs = order[np.minimum(places, len(keys) - 1)]  # any pair, if all keys are lower
+        in_pool = keys[pairs] == wanted
         grades = np.full(len(self) + 1, UNJUDGED, dtype=np.int16)
-        grades[found[hit]] = qrels.grades[inside][hit]
+        grades[pairs[in_pool]] = qrels.grades[known][in_pool]
         grades[-1] = ABSENT
         return grades
 
@@ -101,149 +114,179 @@ class RunPool:
         """Return the number of sets of grades to score together, for speed with limited memory."""
         if any(measure.family == "trec_eval" for measure in measures):
             return 1
-        cells = len(self.turns) * max(
-            self._matrix(places, measures).shape[1] for places in self.places
-        )
-        return int(max(1, min(_CELLS // max(cells, 1), _GRADES // len(self))))
+        depth = max(_top_places(places, measures).shape[1] for places in self.places)
+        cells = max(len(self.turns) * depth, 1)
+        return int(max(1, min(_CELLS // cells, _GRADES // len(self))))
 
     def scored(
         self, grades: Grades, measures: Sequence[Measure], changed: Codes, turns: Mask | None = None
     ) -> tuple[RunPool, Grades]:
-        """Return a part of the pool with the same scores if only the grades of the pairs ``changed`` vary, and its ``grades``.
+        """Return a part of the pool that suffices to score it, and the part's ``grades``.
 
-        ``changed`` are the first pairs of the part. It lacks passages below all cutoffs whose grades have no effect, and all
-        turns but ``turns`` (bool[T]), which include those of ``changed``.
+        Its scores are the same if only the grades of the pairs ``changed`` vary; these are the
+        first pairs of the part. It lacks passages below all cutoffs whose grades have no effect,
+        and all turns but ``turns`` (bool[T]), which include those of ``changed``.
         """
-        turns = np.ones(len(self.turns), dtype=bool) if turns is None else turns
-        tops, most = (
-            [self._matrix(places, measures)[turns] for places in self.places],
-            _most(measures),
-        )
-        kept = grades >= _lowest(grades, measures)
-        kept[:-1] &= turns[self.pair_turns]
-        kept[changed] = False
-        highest = self._highest(np.flatnonzero(kept[:-1]), grades, most)
-        kept[:] = False
-        kept[np.concatenate([highest, [len(self)], *map(np.ravel, tops)])] = True
-        kept[changed] = False
-        pairs = np.concatenate([changed, np.flatnonzero(kept)])
-        number = np.empty(len(grades), dtype=np.int32)
-        number[pairs] = np.arange(len(pairs))
+        if turns is None:
+            turns = np.ones(len(self.turns), dtype=bool)
+        tops = [_top_places(places, measures)[turns] for places in self.places]
+        needed = np.zeros(len(grades), dtype=bool)
+        needed[self._pairs_of_ideal(grades, measures, turns, changed)] = True
+        for top in tops:
+            needed[top] = True
+        needed[changed] = False
+        needed[-1] = True  # of ranks without a passage
+        pairs = np.concatenate([changed, np.flatnonzero(needed)])
+        number_of = np.empty(len(grades), dtype=np.int32)
+        number_of[pairs] = np.arange(len(pairs))
+        row_of = np.cumsum(turns) - 1
         part = replace(
             self,
             turns=tuple(itertools.compress(self.turns, turns)),
-            pair_turns=(np.cumsum(turns) - 1)[self.pair_turns[pairs[:-1]]],
+            pair_turns=row_of[self.pair_turns[pairs[:-1]]],
             pair_documents=self.pair_documents[pairs[:-1]],
-            places=tuple(number[top] for top in tops),
+            places=tuple(number_of[top] for top in tops),
         )
         return part, grades[pairs]
+
+    def _pairs_of_ideal(
+        self, grades: Grades, measures: Sequence[Measure], turns: Mask, changed: Codes
+    ) -> Codes:
+        """Return the pairs in the ideal rankings of ``turns`` (bool[T]), without ``changed``."""
+        judged = grades >= _lowest_ideal_grade(grades, measures)
+        judged[:-1] &= turns[self.pair_turns]
+        judged[changed] = False
+        return self._best_pairs(np.flatnonzero(judged[:-1]), grades, _ideal_depth(measures))
 
     def score(
         self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy
     ) -> Floats:
-        """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
+        """Return float64[B, R, M, T]: the scores of every run with B sets of grades.
+
+        ``grades``: int16[B, N + 1], at most :meth:`batch` sets.
+        """
         sets = len(grades)
-        judged = self._ideal(grades, _lowest(grades, measures), _most(measures))
+        depth = _ideal_depth(measures)
+        judged = self._ideal(grades, _lowest_ideal_grade(grades, measures), depth)
         scores = np.empty((sets, len(self.places), len(measures), len(self.turns)))
         for run, (name, places) in enumerate(zip(self.names, self.places, strict=True)):
-            used = self._matrix(places, measures)
-            rows = np.take(grades, used, axis=1).reshape(sets * len(self.turns), used.shape[1])
+            # one matrix with the turns of all sets, set after set
+            top = _top_places(places, measures)
+            rows = np.take(grades, top, axis=1).reshape(sets * len(self.turns), top.shape[1])
             retrieved = np.tile((places < len(self)).sum(axis=1), sets)
-            matrix = GradeMatrix(
-                name,
-                self.turns * sets,
-                rows,
-                judged,
-                retrieved,
-                retrieved == 0,
-                self.extra_turns,
-                self.notes,
-            )
+            matrix = self._grade_matrix(name, self.turns * sets, rows, judged, retrieved)
             columns = score_columns(matrix, measures, policy)
             for number, measure in enumerate(measures):
                 scores[:, run, number] = columns[measure.name].reshape(sets, len(self.turns))
         return scores
 
     def matrix(self, run: int, grades: Grades) -> GradeMatrix:
-        """Return the grade matrix of one run with ``grades`` (int16[N + 1]); its ideal ranking has the grades from 1 up."""
+        """Return the grade matrix of one run with ``grades`` (int16[N + 1]).
+
+        Its ideal ranking has the grades from 1 up.
+        """
         places = self.places[run]
         retrieved = (places < len(self)).sum(axis=1)
-        ideal = self._ideal(grades[None], 1)
+        judged = self._ideal(grades[None], 1)
+        return self._grade_matrix(self.names[run], self.turns, grades[places], judged, retrieved)
+
+    def _grade_matrix(
+        self, name: str, turns: tuple[str, ...], grades: Grades, judged: Grades, retrieved: Codes
+    ) -> GradeMatrix:
+        """Return a grade matrix with the notes and the number of extra turns of the pool."""
         return GradeMatrix(
-            self.names[run], self.turns, grades[places], ideal, retrieved, retrieved == 0, self.extra_turns, self.notes
-        )  # fmt: skip
-
-    def _matrix(
-        self, places: npt.NDArray[np.int32], measures: Sequence[Measure]
-    ) -> npt.NDArray[np.int32]:
-        """Return ``places`` down to the largest cutoff of the measures."""
-        cutoffs = [measure.cutoff for measure in measures]
-        return places if None in cutoffs else places[:, : max(filter(None, cutoffs))]
-
-    def _ideal(self, grades: Grades, lowest: int, most: int | None = None) -> Grades:
-        """Return int16[B · T, J]: grades from ``lowest`` up of every turn and set, descending, as in a grade matrix.
-
-        ``most``: the number of grades that are needed.
-        """
-        turns, size = len(self.turns), len(grades) * len(self.turns)
-        if most == 0:
-            return np.empty((size, 0), dtype=np.int16)
-        # sets differ in few pairs: the others are counted once
-        differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
-        same = self._highest(np.flatnonzero(~differ & (grades[0, :-1] >= lowest)), grades[0], most)
-        values, shared = (
-            np.take(grades, self._by_turn(np.flatnonzero(differ)), axis=1),
-            grades[0, same],
+            name=name,
+            turns=turns,
+            grades=grades,
+            judged=judged,
+            retrieved=retrieved,
+            missing=retrieved == 0,
+            extra_turns=self.extra_turns,
+            notes=self.notes,
         )
-        levels, counts = (
-            [],
-            [np.zeros((len(grades), turns), dtype=np.int64)],
-        )  # the numbers of grades from each level up
-        for level in range(
-            max(values.max(initial=lowest), shared.max(initial=lowest)), lowest - 1, -1
-        ):
-            own = values == level
-            if own.any() or (shared == level).any():
+
+    def _ideal(self, grades: Grades, lowest: int, depth: int | None = None) -> Grades:
+        """Return int16[B · T, J]: the ideal rankings of every set and turn, as in a grade matrix.
+
+        They have the grades from ``lowest`` up, descending. ``grades``: int16[B, N + 1]. ``depth``:
+        the number of grades that are needed; None for all.
+        """
+        sets, turns = len(grades), len(self.turns)
+        if depth == 0:
+            return np.empty((sets * turns, 0), dtype=np.int16)
+        # sets differ in few pairs: the others are counted once
+        differs = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
+        shared = np.flatnonzero(~differs & (grades[0, :-1] >= lowest))
+        shared = self._best_pairs(shared, grades[0], depth)
+        shared_grades = grades[0, shared]
+        other_grades = np.take(grades, self._by_turn(np.flatnonzero(differs)), axis=1)
+        highest = max(other_grades.max(initial=lowest), shared_grades.max(initial=lowest))
+        levels = []
+        # for each level, int64[B, T]: the number of grades from it up; for the start, none
+        reaching = [np.zeros((sets, turns), dtype=np.int64)]
+        for level in range(highest, lowest - 1, -1):
+            of_shared, of_others = shared_grades == level, other_grades == level
+            if of_shared.any() or of_others.any():
                 levels.append(level)
-                found = np.bincount(self.pair_turns[same[shared == level]], minlength=turns)
-                counts.append(counts[-1] + found + own.sum(axis=1, dtype=np.int32))
-        width = int(counts[-1].max(initial=0))
-        index = np.zeros((width if most is None else min(width, most), size), np.int16)
-        for above in counts[1:]:
-            index += above.ravel() <= np.arange(len(index))[:, None]
-        return np.array([*levels, ABSENT], dtype=np.int16)[index].T
+                added = np.bincount(self.pair_turns[shared[of_shared]], minlength=turns)
+                added = added + of_others.sum(axis=1, dtype=np.int32)
+                reaching.append(reaching[-1] + added)
+        width = int(reaching[-1].max(initial=0))
+        if depth is not None:
+            width = min(width, depth)
+        # the grade at a rank (from 0) is the first level that more than ``rank`` grades reach
+        place = np.zeros((width, sets * turns), np.int16)
+        for count in reaching[1:]:
+            place += count.ravel() <= np.arange(width)[:, None]
+        return np.array([*levels, ABSENT], dtype=np.int16)[place].T
 
     def _by_turn(self, pairs: Codes) -> Codes:
         """Return int64[m, T]: the ``pairs`` of every turn, then N, which has no grade."""
         pairs = pairs[np.argsort(self.pair_turns[pairs], kind="stable")]
-        number = np.bincount(self.pair_turns[pairs], minlength=len(self.turns))
-        found = np.full((number.max(initial=0), len(number)), len(self))
-        found[places_within(number), self.pair_turns[pairs]] = pairs
-        return found
+        counts = np.bincount(self.pair_turns[pairs], minlength=len(self.turns))
+        table = np.full((counts.max(initial=0), len(counts)), len(self))
+        table[places_within(counts), self.pair_turns[pairs]] = pairs
+        return table
 
-    def _highest(self, pairs: Codes, grades: Grades, most: int | None) -> Codes:
-        """Return the ``most`` pairs of every turn with the highest ``grades``, by turn and descending grade; all for None."""
+    def _best_pairs(self, pairs: Codes, grades: Grades, most: int | None) -> Codes:
+        """Return the ``most`` pairs of every turn with the highest ``grades``; all for None.
+
+        They are sorted by turn and descending grade, unless all are returned.
+        """
         if most is None:
             return pairs
         pairs = pairs[np.lexsort((-grades[pairs], self.pair_turns[pairs]))]
-        return pairs[
-            places_within(np.bincount(self.pair_turns[pairs], minlength=len(self.turns))) < most
-        ]
+        counts = np.bincount(self.pair_turns[pairs], minlength=len(self.turns))
+        return pairs[places_within(counts) < most]
 
 
-def _lowest(grades: Grades, measures: Sequence[Measure]) -> int:
-    """Return the lowest grade in the ideal rankings: 1 unless a measure also counts other judged passages."""
-    whole = any(measure.family in ("bpref", "trec_eval") for measure in measures)
-    return int(grades[grades > UNJUDGED].min(initial=0)) if whole else 1
+def _top_places(places: _Places, measures: Sequence[Measure]) -> _Places:
+    """Return ``places`` down to the largest cutoff of the measures."""
+    cutoffs = [measure.cutoff for measure in measures]
+    return places if None in cutoffs else places[:, : max(filter(None, cutoffs))]
 
 
-def _most(measures: Sequence[Measure]) -> int | None:
+def _lowest_ideal_grade(grades: Grades, measures: Sequence[Measure]) -> int:
+    """Return the lowest grade in the ideal rankings that the measures need.
+
+    It is 1 unless a measure also counts other judged passages.
+    """
+    if any(measure.family in _WITH_ALL_JUDGED for measure in measures):
+        return int(grades[grades > UNJUDGED].min(initial=0))
+    return 1
+
+
+def _ideal_depth(measures: Sequence[Measure]) -> int | None:
     """Return the number of grades of a turn that the ideal rankings need; None for all."""
-    reading = [
-        one for one in measures if one.family in ("ndcg", "recall", "map", "bpref", "trec_eval")
-    ]
-    cutoffs = [one.cutoff if one.family == "ndcg" else None for one in reading]
-    return None if None in cutoffs else max(filter(None, cutoffs), default=0)
+    depth = 0
+    for measure in measures:
+        if measure.family in _WITH_WHOLE_IDEAL:
+            return None
+        if measure.family == "ndcg":
+            if measure.cutoff is None:
+                return None
+            depth = max(depth, measure.cutoff)
+    return depth
 
 
 class PoolBuilder:
@@ -260,43 +303,44 @@ class PoolBuilder:
         """Add a run over :attr:`turns`."""
         self._waiting.append(run)
         if sum(len(waiting.documents) for waiting in self._waiting) > _WAITING:
-            self._number()
+            self._number_documents()
 
-    def _number(self) -> None:
+    def _number_documents(self) -> None:
         """Number the documents of the waiting runs, after those numbered before."""
         start = len(self._documents)
-        self._documents, codes = Ids.joined(
-            [self._documents, *(run.documents for run in self._waiting)]
-        ).encoded()
+        texts = [self._documents, *(run.documents for run in self._waiting)]
+        self._documents, numbers = Ids.joined(texts).encoded()
         for run in self._waiting:
-            own = codes[start : start + len(run.documents)]
-            start += len(run.documents)
-            self._runs.append(replace(run, documents=Ids.of([]), codes=own[run.codes]))
+            end = start + len(run.documents)
+            codes = numbers[start:end][run.codes]
+            self._runs.append(replace(run, documents=Ids.of([]), codes=codes))
+            start = end
         self._waiting = []
 
     def build(self) -> RunPool:
         """Return the pool of all runs and of the judgments."""
-        self._number()
+        self._number_documents()
         runs = self._runs
         rows, codes = _pairs_of(self._qrels, self.turns, self._documents)
         width = len(self._documents)
-        keys = [(rows * width + codes)[rows >= 0], *(run.rows * width + run.codes for run in runs)]
-        pairs, first, inverse = np.unique(
-            np.concatenate(keys), return_index=True, return_inverse=True
+        keys_of_files = [(rows * width + codes)[rows >= 0]]
+        keys_of_files += [run.rows * width + run.codes for run in runs]
+        keys, first, key_of = np.unique(
+            np.concatenate(keys_of_files), return_index=True, return_inverse=True
         )
-        order = np.argsort(first)  # numbered by first appearance
-        number = np.empty(len(pairs), dtype=np.int64)
-        number[order] = np.arange(len(pairs))
-        pair_turns, pair_documents = np.divmod(pairs[order], width)
+        by_appearance = np.argsort(first)
+        number_of = np.empty(len(keys), dtype=np.int64)
+        number_of[by_appearance] = np.arange(len(keys))
+        pair_turns, pair_documents = np.divmod(keys[by_appearance], width)
         places = []
-        start = len(keys[0])
+        start = len(keys_of_files[0])
         for run in runs:
-            matrix = np.full(
-                (len(self.turns), int(run.ranks.max(initial=-1)) + 1), len(pairs), dtype=np.int32
-            )
-            matrix[run.rows, run.ranks] = number[inverse[start : start + len(run.rows)]]
-            start += len(run.rows)
-            places.append(matrix)
+            end = start + len(run.rows)
+            depth = int(run.ranks.max(initial=-1)) + 1
+            pairs = np.full((len(self.turns), depth), len(keys), dtype=np.int32)
+            pairs[run.rows, run.ranks] = number_of[key_of[start:end]]
+            places.append(pairs)
+            start = end
         return RunPool(
             names=tuple(run.name for run in runs),
             turns=self.turns,
@@ -315,7 +359,8 @@ class CollectedRun:
     """Rows of a run for the evaluated turns: turn row, rank from 0 and document code.
 
     documents
-        Distinct ids, indexed by ``codes``; empty after they are numbered together with those of all runs.
+        Distinct ids, indexed by ``codes``; empty after they are numbered together with those of
+        all runs.
     """
 
     name: str
@@ -338,13 +383,22 @@ def collect_run(turns: Sequence[str], ranking: Ranking) -> CollectedRun:
     inside = rows >= 0
     documents, codes = ranking.ids.take(ranking.document_codes[inside]).encoded()
     return CollectedRun(
-        ranking.name, rows[inside], ranks[inside], codes, documents,
-        int((row_of_turn < 0).sum()), first_ids(ranking), ranking.notes,
-    )  # fmt: skip
+        name=ranking.name,
+        rows=rows[inside],
+        ranks=ranks[inside],
+        codes=codes,
+        documents=documents,
+        extra_turns=int((row_of_turn < 0).sum()),
+        first=first_ids(ranking),
+        notes=ranking.notes,
+    )
 
 
 def _pairs_of(qrels: Qrels, turns: Sequence[str], documents: Ids) -> tuple[Codes, Codes]:
-    """Return turn row and document code of every judgment; -1 if the turn or document is not among those given."""
+    """Return turn row and document code of every judgment.
+
+    -1 if the turn is not among ``turns``, or the document not among ``documents``.
+    """
     row_of = {turn: row for row, turn in enumerate(turns)}
     rows = np.array([row_of.get(turn, -1) for turn in qrels.turns], dtype=np.int64)
     codes = qrels.documents.codes_in(documents)

@@ -14,8 +14,10 @@ from robustcs.stored import sealed_text
 #: Format of a stored state. Format 1 had no checksum.
 FORMAT = "robustcs state 2"
 
-#: Least and largest number of passages stored for a turn.
-SHOWN, DEEPEST = 5, 100
+#: Least number of passages stored for a turn.
+SHOWN = 5
+#: Largest number of passages stored for a turn.
+DEEPEST = 100
 
 #: Measure → turn → number.
 ByTurn = Mapping[str, Mapping[str, float]]
@@ -30,14 +32,15 @@ class SystemState:
     scores
         Measure → turn → score.
     low, high
-        The same for the bounds of the scores (scope ``run``), for measures of runs that have bounds.
+        The same for the bounds of the scores (scope ``run``); only for measures of runs that have
+        bounds.
     rankings
         Turn → a digest of its ranking; empty for a system of per-turn scores.
     texts
         Turn → question text, if known.
     heads
-        Turn → its best passages with their grades (null if unjudged), to the largest cutoff of the measures and at most
-        :data:`DEEPEST`; for runs only.
+        Turn → its best passages with their grades (null if unjudged), to the largest cutoff of the
+        measures and at most :data:`DEEPEST`; for runs only.
     below
         Turn → number of deeper unjudged passages of the run.
     lacking
@@ -47,7 +50,8 @@ class SystemState:
     unscored
         Turns whose score is missing in a file of per-turn scores.
     absent_is_missing
-        Whether the score of a turn that the system lacks is missing: so for files of per-turn scores that are not a run's.
+        Whether the score of a turn that the system lacks is missing: true for files of per-turn
+        scores that are not a run's.
     """
 
     role: str
@@ -64,25 +68,35 @@ class SystemState:
     absent_is_missing: bool = False
 
     def answered(self, metric: str) -> set[str]:
-        """Return the scored turns, without missing turns that score 0; for an outcome, all turns of the answers."""
+        """Return the turns that the system answered, of those scored by ``metric``.
+
+        Turns that it misses and that therefore score 0 are not among them. For an outcome, return
+        all turns of the answers.
+        """
         if metric in OUTCOMES and metric not in self.scores:
             return set(self.outcomes)
+        scored = self.scores.get(metric, ())
         lacking = set(self.lacking)
-        return {
-            turn
-            for turn in self.scores.get(metric, ())
-            if self.rankings.get(turn, turn) and turn not in lacking
-        }
+        return {turn for turn in scored if turn not in lacking and not self._is_empty(turn)}
+
+    def _is_empty(self, turn: str) -> bool:
+        """Return whether the system is a run without passages for the turn: the digest is empty."""
+        return turn in self.rankings and not self.rankings[turn]
 
     def judged_share(self, turns: Iterable[str], depth: int) -> float:
-        """Return the judged share of the passages in the top ``depth`` of ``turns``; nan without passages."""
-        known = [
-            grade is not None for turn in turns for _, grade in self.heads.get(turn, ())[:depth]
-        ]
-        return sum(known) / len(known) if known else math.nan
+        """Return the judged share of the passages in the top ``depth``; nan without passages."""
+        judged = passages = 0
+        for turn in turns:
+            for _, grade in self.heads.get(turn, ())[:depth]:
+                passages += 1
+                if grade is not None:
+                    judged += 1
+        return judged / passages if passages else math.nan
 
 
 class _ReadState(TypedDict):
+    """The keys that every :class:`InputState` has."""
+
     role: str
     path: str
     sha256: str | None
@@ -90,7 +104,15 @@ class _ReadState(TypedDict):
 
 
 class InputState(_ReadState, total=False):
-    """A file that was read. The checksum is None for ``irds:``; the rows are None if they are not counted."""
+    """A file that was read.
+
+    sha256
+        Its checksum; None for ``irds:``.
+    rows
+        The number of its rows; None if they are not counted.
+    skipped
+        The number of rows that were skipped, if any.
+    """
 
     skipped: int
 
@@ -135,14 +157,12 @@ class State:
 
     @property
     def turns(self) -> list[str]:
-        """All turns with a score."""
-        every = (
-            turn
-            for system in self.systems.values()
-            for scores in system.scores.values()
-            for turn in scores
-        )
-        return list(dict.fromkeys(every))
+        """All turns with a score, in order of first appearance."""
+        turns: dict[str, None] = {}  # a set that keeps the order
+        for system in self.systems.values():
+            for scores in system.scores.values():
+                turns.update(dict.fromkeys(scores))
+        return list(turns)
 
     def to_json(self) -> str:
         """Return the state as JSON; :func:`robustcs.project.state.read_state` reads it."""

@@ -1,4 +1,4 @@
-"""Thresholds that make an answer correct or incorrect, and the definitions of terms about correct answers."""
+"""Thresholds that make an answer correct or incorrect, and definitions of the terms about them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,27 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measure import Measure, highest_score, parse_measure
 from robustcs.statistics import Mask
 
+Operator = Literal[">", ">=", "="]
+
 #: Scores closer than this count as equal, because sums of floats differ in their last bits.
 TOLERANCE = 1e-9
 
-_EXPRESSION = re.compile(r"(?P<operator>>=|>|==?|≥)?\s*(?P<value>[0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)")
+_EXPRESSION = re.compile(
+    r"(?P<operator>>=|>|==?|≥)?\s*"
+    r"(?P<value>[0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)"
+)
+#: Operator as written → operator of :class:`Threshold`.
+_OPERATORS: dict[str, Operator] = {">": ">", ">=": ">=", "≥": ">=", "=": "=", "==": "="}
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """The condition on a turn's score that makes its answer correct; prints as ``>0``, ``>=0.5``, ``=1``."""
+    """The condition on a turn's score that makes its answer correct.
 
-    operator: Literal[">", ">=", "="]
+    Prints as ``>0``, ``>=0.5``, ``=1``.
+    """
+
+    operator: Operator
     value: float
 
     def __str__(self) -> str:
@@ -37,7 +47,10 @@ class Threshold:
         return f"{self.operator.replace('>=', '≥')} {self.value:.12g}"
 
     def holds(self, scores: npt.ArrayLike) -> Mask:
-        """Return element-wise whether scores are correct; scores within :data:`TOLERANCE` of the value count as equal."""
+        """Return bool, of the shape of ``scores``: whether each is correct.
+
+        Scores within :data:`TOLERANCE` of the value count as equal to it.
+        """
         difference = np.asarray(scores, dtype=np.float64) - self.value
         if self.operator == ">":
             return difference > TOLERANCE
@@ -47,7 +60,9 @@ class Threshold:
 
 
 def parse_threshold(text: str) -> Threshold:
-    """Return the threshold of ``'>0'``, ``'>=0.5'`` or ``'=1'``; a bare number t means ``>=t``, and a bare 0 means ``>0``.
+    """Return the threshold of ``'>0'``, ``'>=0.5'`` or ``'=1'``.
+
+    A bare number t means ``>=t``, and a bare 0 means ``>0``.
 
     Raises :class:`UsageError` for any other text.
     """
@@ -63,10 +78,11 @@ def parse_threshold(text: str) -> Threshold:
         raise UsageError(
             "bad-threshold", f"threshold {text!r} is too large", "use a number such as 0.5"
         )
-    operator = match["operator"]
-    if operator is None:
-        return Threshold(">", 0.0) if value == 0 else Threshold(">=", value)
-    return Threshold({"≥": ">=", "==": "="}.get(operator, operator), value)  # type: ignore[arg-type]
+    if match["operator"] is not None:
+        return Threshold(_OPERATORS[match["operator"]], value)
+    if value == 0:
+        return Threshold(">", 0.0)  # every score is at least 0
+    return Threshold(">=", value)
 
 
 def reachable_thresholds(
@@ -74,7 +90,8 @@ def reachable_thresholds(
 ) -> tuple[Threshold, ...]:
     """Return every threshold once, or the three of the paper if none is given.
 
-    ``measures``: the measures to which they apply; the highest score of the default ones is 1, as for P@1.
+    ``measures``: the measures to which they apply; the highest score of the default ones is 1, as
+    for P@1.
 
     Raises :class:`UsageError` for a threshold that no score of a measure reaches.
     """
@@ -86,26 +103,30 @@ def reachable_thresholds(
 
 
 def refuse_unreachable(measure: Measure, threshold: Threshold) -> None:
-    """Raise :class:`UsageError` if no score of the measure reaches the threshold, so that every answer would be incorrect."""
+    """Raise :class:`UsageError` if no score of the measure reaches the threshold.
+
+    Otherwise every answer would be incorrect.
+    """
     highest = highest_score(measure)
     if highest is None:
         return
-    reached = (
-        threshold.holds(highest)
-        if threshold.operator == ">"
-        else threshold.value <= highest + TOLERANCE
-    )
+    if threshold.operator == ">":
+        reached = bool(threshold.holds(highest))
+    else:
+        reached = threshold.value <= highest + TOLERANCE
     if not reached:
         raise UsageError(
-            "threshold-too-high", f"no score of {measure} can be {threshold}: the highest is {highest:g}",
+            "threshold-too-high",
+            f"no score of {measure} can be {threshold}: the highest is {highest:g}",
             f"use a threshold such as '>=0.5' or '={highest:g}'",
-        )  # fmt: skip
+        )
 
 
 def distinct_thresholds(measure: str, thresholds: Sequence[Threshold]) -> list[Threshold]:
-    """Return the thresholds that differ for the measure. For scores of 0 and 1 (P@1), ``>0``, ``>=0.5`` and ``=1`` are equal.
+    """Return the thresholds that differ for the measure.
 
-    Of equal thresholds, ``=1`` is kept, or else the first. If the measure is unknown, all are kept.
+    For scores of 0 and 1 (P@1), ``>0``, ``>=0.5`` and ``=1`` are equal. Of equal thresholds, ``=1``
+    is kept, or else the first. If the measure is unknown, all are kept.
     """
     try:
         right_or_wrong = parse_measure(measure, given=True).right_or_wrong
@@ -113,11 +134,12 @@ def distinct_thresholds(measure: str, thresholds: Sequence[Threshold]) -> list[T
         right_or_wrong = False
     if not right_or_wrong:
         return list(thresholds)
+    # thresholds are equal if they agree on the two scores that occur: whether 0 and 1 are correct
     kept: dict[tuple[bool, ...], Threshold] = {}
     for threshold in thresholds:
-        marks = tuple(threshold.holds([0.0, 1.0]).tolist())
-        if marks not in kept or threshold == Threshold("=", 1.0):
-            kept[marks] = threshold
+        correct = tuple(threshold.holds([0.0, 1.0]).tolist())
+        if correct not in kept or threshold == Threshold("=", 1.0):
+            kept[correct] = threshold
     return list(kept.values())
 
 
@@ -130,11 +152,19 @@ TERMS: Mapping[str, str] = {
     "correct": "the score of the answer passes the threshold",
     "answered": "the system's own answer is correct, whatever the other systems do",
     "answerable": "Human is correct",
-    "QA error": "Human is not correct: the QA component (ranker or reader) fails even with the human rewrite",
+    "QA error": (
+        "Human is not correct: the QA component (ranker or reader) fails even with the human"
+        " rewrite"
+    ),
     "rewriter error": "Human is correct and the rewriter is not",
     "QR and Human correct": "both are correct: neither a QA error nor a rewriter error",
     "differ": "the adjusted p-value of the difference is at most 0.05 (differ significantly)",
-    "drop": "the score of the baseline minus the score of the system; without a named baseline, Human is the baseline",
-    "adjusted p-value": "the p-value after the adjustment for all comparisons of its family (p adj.)",
+    "drop": (
+        "the score of the baseline minus the score of the system; without a named baseline, Human"
+        " is the baseline"
+    ),
+    "adjusted p-value": (
+        "the p-value after the adjustment for all comparisons of its family (p adj.)"
+    ),
     "family": "the comparisons that are read together; the note of a table names it",
 }

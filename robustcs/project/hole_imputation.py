@@ -13,7 +13,8 @@ from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.groups import RunSources
 from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fill_holes
 from robustcs.evaluation.hole_features import MOST_RUNS
-from robustcs.evaluation.judgments import JudgedPool, OffScale, merge_qrels, on_scale, scale_of
+from robustcs.evaluation.judges import JudgedPool, OffScale, on_scale, scale_of
+from robustcs.evaluation.judgments import merge_qrels
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run

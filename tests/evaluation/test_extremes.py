@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robustcs.evaluation.extremes import Asked
+from robustcs.evaluation.extremes import BoundedMeasure
 from robustcs.evaluation.matrix import ABSENT
 from robustcs.evaluation.measure import parse_measure
 
 JUDGED = np.array([[4, 2, 0, -1], [2, 1, ABSENT, ABSENT]], dtype=np.int16)
 
 
-def asked(name: str, max_grade: int = 3, persistence: float = 0.8) -> Asked:
-    return Asked(parse_measure(name), 2, persistence, max_grade, JUDGED)
+def asked(name: str, max_grade: int = 3, persistence: float = 0.8) -> BoundedMeasure:
+    return BoundedMeasure(parse_measure(name), 2, persistence, max_grade, JUDGED)
 
 
 def test_grades_that_occur_or_could_and_their_distances() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustcs.errors import InputError
-from robustcs.evaluation.judgments import on_scale, scale_of
+from robustcs.evaluation.judges import on_scale, scale_of
 from robustcs.inputs.labels import Labels, read_labels
 from tests.evaluation.test_augmentation import as_qrels
 from tests.inputs.test_labels import as_dict

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from robustcs.evaluation.judgments import Rule, merge_qrels, sources_of_pool
+from robustcs.evaluation.grade_sources import sources_of_pool
+from robustcs.evaluation.judgments import Rule, merge_qrels
 from robustcs.inputs.qrels import read_qrels
 from tests.conftest import Command
 from tests.evaluation.test_augmentation import as_qrels

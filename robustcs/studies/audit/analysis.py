@@ -13,7 +13,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_features import run_groups
-from robustcs.evaluation.judgments import JudgedPool
+from robustcs.evaluation.judges import JudgedPool
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool

@@ -9,7 +9,7 @@ from robustcs.studies.signature import Opt
 from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Command
 
 if TYPE_CHECKING:
-    from robustcs.evaluation.judgments import OffScale
+    from robustcs.evaluation.judges import OffScale
     from robustcs.project.workspace import Workspace
     from robustcs.studies.audit.analysis import Audit
 

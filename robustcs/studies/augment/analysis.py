@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robustcs.evaluation.grade_sources import SOURCES, sources_of_pool
 from robustcs.evaluation.hole_tipping import TIPPING
-from robustcs.evaluation.judgments import SOURCES, Merge, sources_of_pool
+from robustcs.evaluation.judgments import Merge
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.judgments import JudgedPool
+from robustcs.evaluation.judges import JudgedPool
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, highest_score
 from robustcs.evaluation.run_pool import Grades

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
-from robustcs.evaluation.judgments import Conflict, Merge, OffScale, merge_qrels
+from robustcs.evaluation.judges import OffScale
+from robustcs.evaluation.judgments import Conflict, Merge, merge_qrels
 from robustcs.evaluation.measure import Measure, grade_notes
 from robustcs.evaluation.run_pool import RunPool
 from robustcs.inputs.paths import IRDS_PREFIX

@@ -20,6 +20,7 @@ from robustcs.evaluation.bounds import (
     run_pairs,
 )
 from robustcs.evaluation.extremes import BOUNDED, LARGEST
+from robustcs.evaluation.grade_sources import SOURCES, sources_of_runs
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.hole_expectation import (
     DROPS,
@@ -30,7 +31,6 @@ from robustcs.evaluation.hole_expectation import (
 )
 from robustcs.evaluation.hole_tipping import TIPPING, tipping
 from robustcs.evaluation.holes import Grades, JudgedRun
-from robustcs.evaluation.judgments import SOURCES, sources_of_runs
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import Scores, score_columns
 from robustcs.inputs.qrels import Qrels
