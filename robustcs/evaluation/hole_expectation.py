@@ -28,8 +28,8 @@ from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, measure, number, p_value, share, table, text
 from robustcs.statistics import Floats, Mask, quotient, settled
+from robustcs.statistics.completed import completed_family, completed_intervals
 from robustcs.statistics.estimate import CONFIDENCE
-from robustcs.statistics.families import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
 from robustcs.wording import counted, verb

@@ -2,19 +2,22 @@
 
 The columns determine the format:
 
-- CSV of Amazon MTurk on paragraphs (CAsT-snippets): ``Input.turn_id``, ``Input.passage_id``, ``Input.passage``, ``WorkerId``,
-  ``Answer.taskAnswers``;
-- the same on sentences, with ``Input.sentence_id`` and ``Input.sentence``; Prolific writes the ids in lists;
-- CSV of Amazon MTurk on the choice of sentences: ``Input.sentences``, a list of ``[text, id]``, and for each sentence
-  ``Answer.ID.on`` with True or False;
-- JSONL with one such choice per line: ``{"turn", "passage", "worker", "sentences": [text, …], "chosen": [number from 0, …]}``;
-- JSONL with one annotation per line: ``{"turn", "passage", "worker", "text", "snippets": [[start, end], …]}``, and optionally
-  ``query``, ``unit`` (``paragraph`` or ``sentence``), ``paragraph`` (the passage of a sentence), ``confidence`` (1 to 5),
-  ``seconds`` and ``accepted``.
+- CSV of Amazon MTurk on paragraphs (CAsT-snippets): ``Input.turn_id``, ``Input.passage_id``,
+  ``Input.passage``, ``WorkerId``, ``Answer.taskAnswers``;
+- the same on sentences, with ``Input.sentence_id`` and ``Input.sentence``; Prolific writes the ids
+  in lists;
+- CSV of Amazon MTurk on the choice of sentences: ``Input.sentences``, a list of ``[text, id]``, and
+  for each sentence ``Answer.ID.on`` with True or False;
+- JSONL with one such choice per line: ``{"turn", "passage", "worker", "sentences": [text, …],
+  "chosen": [number from 0, …]}``;
+- JSONL with one annotation per line: ``{"turn", "passage", "worker", "text", "snippets": [[start,
+  end], …]}``, and optionally ``query``, ``unit`` (``paragraph`` or ``sentence``), ``paragraph``
+  (the passage of a sentence), ``confidence`` (1 to 5), ``seconds`` and ``accepted``.
 
-``Answer.taskAnswers`` is a literal, ``[{name: {"entities": [{"startOffset": 0, "endOffset": 5}]}}]``, parsed as data (JSON or
-Python literal) and never evaluated. Offsets count characters from 0; the end is exclusive. The literal may also contain
-``"answer_confidence": {"very_low": false, "low": true, …}``; ``WorkTimeInSeconds`` and ``AssignmentStatus`` are read as well.
+``Answer.taskAnswers`` is a literal, ``[{name: {"entities": [{"startOffset": 0, "endOffset":
+5}]}}]``, parsed as data (JSON or Python literal) and never evaluated. Offsets count characters from
+0; the end is exclusive. The literal may also contain ``"answer_confidence": {"very_low": false,
+"low": true, …}``; ``WorkTimeInSeconds`` and ``AssignmentStatus`` are read as well.
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ from robustcs.inputs.tables import Fields, by_field, named, read_rows, text_of
 from robustcs.inputs.text import id_text, number_of, parse_json, whole_of
 from robustcs.wording import counted
 
-#: What annotators read: a passage or a sentence to select characters from, or a passage to select sentences from.
+#: What annotators read: a passage or a sentence to select characters from, or a passage to select
+#: sentences from.
 Unit = Literal["paragraph", "sentence", "selection"]
 
 UNITS: tuple[Unit, ...] = get_args(Unit)
@@ -73,7 +77,8 @@ class AnnotatedText:
     paragraph
         For a sentence: the id of its passage; empty if unknown.
     parts
-        For a selection: half-open [start, end) of every sentence on offer, in characters; else empty.
+        For a selection: half-open [start, end) of every sentence on offer, in characters; else
+        empty.
     """
 
     turn: str
@@ -87,7 +92,9 @@ class AnnotatedText:
 
 
 def is_annotations(columns: Iterable[str]) -> bool:
-    """Return whether a file with these columns contains snippet annotations or choices of sentences."""
+    """Return whether a file with these columns contains snippet annotations or choices of
+    sentences.
+    """
     names = {column.lower() for column in columns}
     by_worker = not names.isdisjoint(
         ("worker", "worker_id")
@@ -100,7 +107,8 @@ def is_annotations(columns: Iterable[str]) -> bool:
 def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple[str, ...]]:
     """Return (turn, passage) → the text with its annotations in file order; and notes.
 
-    Every row is one annotation by one annotator. Worker ids of released files repeat, which is noted but not repaired.
+    Every row is one annotation by one annotator. Worker ids of released files repeat, which is
+    noted but not repaired.
 
     Raises :class:`InputError` with every bad row (bounded), or if columns are missing.
     """
@@ -134,8 +142,9 @@ def join_annotations(
 ) -> dict[TextKey, AnnotatedText]:
     """Join the texts of several files; annotations of the same text are in the order of the files.
 
-    Raises :class:`InputError` if two files give a passage different texts, and :class:`UsageError` if some texts are paragraphs
-    and others sentences or choices of sentences: the tasks differ, so a common mean would describe neither.
+    Raises :class:`InputError` if two files give a passage different texts, and :class:`UsageError`
+    if some texts are paragraphs and others sentences or choices of sentences: the tasks differ, so
+    a common mean would describe neither.
     """
     first = {
         text.unit: path
@@ -178,7 +187,9 @@ _CROWD_MORE: Fields = {
 
 
 def _fields(columns: Sequence[str]) -> tuple[Unit, Fields, Fields]:
-    """Return the unit of a file, and its needed and optional fields; a selection has ``sentences`` in place of ``text``."""
+    """Return the unit of a file, and its needed and optional fields; a selection has ``sentences``
+    in place of ``text``.
+    """
     names = {column.lower() for column in columns}
     if _SENTENCES in names:
         marks = named(*(column for column in columns if column.startswith("Answer.")))
@@ -265,8 +276,8 @@ def _seconds(row: Mapping[str, Any]) -> float | None:
 def _accepted(row: Mapping[str, Any]) -> bool | None:
     """Return whether the requester approved or rejected the annotation; None if neither.
 
-    The marks ``Approve`` and ``Reject`` of MTurk are ignored: in released files, scripts set them on assignments whose
-    ``AssignmentStatus`` remained ``Submitted``.
+    The marks ``Approve`` and ``Reject`` of MTurk are ignored: in released files, scripts set them
+    on assignments whose ``AssignmentStatus`` remained ``Submitted``.
     """
     accepted = row.get(
         "accepted", {"approved": True, "rejected": False}.get(text_of(row.get("status")).lower())
@@ -326,7 +337,9 @@ def _literal(text: str) -> Any:
 
 
 def _answer(row: Mapping[str, Any]) -> list[Any] | None:
-    """Return the parts of an answer of MTurk, ``[{name: {"entities": […]}, …}]``; None for a row of JSONL."""
+    """Return the parts of an answer of MTurk, ``[{name: {"entities": […]}, …}]``; None for a row of
+    JSONL.
+    """
     given = row.get("snippets")
     if not isinstance(given, str):
         return None
@@ -338,7 +351,9 @@ def _answer(row: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _snippets(row: Mapping[str, Any], answer: list[Any] | None, of: str) -> _Read:
-    """Return the text of a row and its snippets, a list of ``[start, end]`` or the entities of an answer of MTurk."""
+    """Return the text of a row and its snippets, a list of ``[start, end]`` or the entities of an
+    answer of MTurk.
+    """
     text, snippets = row["text"], row["snippets"]
     if not isinstance(text, str) or not text.strip():
         raise UnusableRowError(
@@ -390,7 +405,9 @@ def _is_list(part: object, name: str) -> bool:
 
 
 def _marked(answer: list[Any]) -> str | None:
-    """Return the level marked in ``answer_confidence`` of an answer of MTurk; None unless exactly one level is marked."""
+    """Return the level marked in ``answer_confidence`` of an answer of MTurk; None unless exactly
+    one level is marked.
+    """
     for levels in (one.get("answer_confidence") for one in answer):
         if isinstance(levels, dict):
             marked = [name for name in CONFIDENCE if levels.get(name) is True]
@@ -399,10 +416,12 @@ def _marked(answer: list[Any]) -> str | None:
 
 
 def _selection(row: Mapping[str, Any]) -> _Read:
-    """Return the sentences of a row as one text, the spans of all sentences, and the spans of the chosen ones.
+    """Return the sentences of a row as one text, the spans of all sentences, and the spans of the
+    chosen ones.
 
-    ``sentences`` are texts whose numbers from 0 are in ``chosen``; or, without ``chosen``, ``[text, id]`` pairs with a column
-    ``Answer.ID.on`` each. Raises :class:`BadRowError` if they cannot be read.
+    ``sentences`` are texts whose numbers from 0 are in ``chosen``; or, without ``chosen``, ``[text,
+    id]`` pairs with a column ``Answer.ID.on`` each. Raises :class:`BadRowError` if they cannot be
+    read.
     """
     listed = row["sentences"]
     if isinstance(listed, str):

@@ -1,4 +1,6 @@
-"""Conversations in fields of files: a table, JSONL or tasks with turn ids, their conversations, and their places there."""
+"""Conversations in fields of files: a table, JSONL or tasks with turn ids, their conversations, and
+their places there.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _LAST = 10**9
 
 
 def has_conversations(path: StrPath) -> bool:
-    """Return whether a file has columns of turn ids and conversations; no file without such columns is an error."""
+    """Return whether a file has columns of turn ids and conversations; no file without such columns
+    is an error.
+    """
     try:
         columns = read_rows(path, ProblemList(path))[0]
     except InputError:
@@ -34,10 +38,12 @@ def has_conversations(path: StrPath) -> bool:
 def read_conversations(path: StrPath, partly: bool = False) -> Places:
     """Return turn → its conversation and its place there (None without a column of places).
 
-    A column whose numbers begin again in each conversation has places, not ids. If there is no other column of ids, turns are
-    ``CONVERSATION_TURN``. Rows without a turn or a conversation say nothing. ``partly``: all rows may say nothing.
+    A column whose numbers begin again in each conversation has places, not ids. If there is no
+    other column of ids, turns are ``CONVERSATION_TURN``. Rows without a turn or a conversation say
+    nothing. ``partly``: all rows may say nothing.
 
-    Raises :class:`InputError` if there is no column of turns or of conversations, and for a turn in two conversations.
+    Raises :class:`InputError` if there is no column of turns or of conversations, and for a turn in
+    two conversations.
     """
     problems = RowProblems(path)
     columns, lines = read_rows(path, problems)

@@ -1,12 +1,13 @@
 """Paraphrases of turns, in one of two formats that the header determines.
 
 ECAsT
-    CSV with the columns TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE. One row is one wording of one turn: manual, which is
-    understood without the conversation, and raw, which depends on it. An optional column CATEGORY names the kind of variation.
+    CSV with the columns TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE. One row is one wording of
+    one turn: manual, which is understood without the conversation, and raw, which depends on it. An
+    optional column CATEGORY names the kind of variation.
 labelled variations
-    CSV with ``q_id``, ``variation`` and ``transformation_type`` (the category), as query variation generators publish them
-    (Penha et al., 2022). A variation serves as manual and raw text. Rows with a false value in ``valid`` are skipped and
-    counted.
+    CSV with ``q_id``, ``variation`` and ``transformation_type`` (the category), as query variation
+    generators publish them (Penha et al., 2022). A variation serves as manual and raw text. Rows
+    with a false value in ``valid`` are skipped and counted.
 
 Other columns are ignored; fields may be quoted as in any CSV (RFC 4180).
 """
@@ -45,7 +46,9 @@ class Paraphrase:
 
 
 class Paraphrases(dict[str, tuple[Paraphrase, ...]]):
-    """Turn → its paraphrases in file order, the turns in natural order; ``notes`` mention skipped rows."""
+    """Turn → its paraphrases in file order, the turns in natural order; ``notes`` mention skipped
+    rows.
+    """
 
     notes: tuple[str, ...] = ()
 
@@ -53,8 +56,9 @@ class Paraphrases(dict[str, tuple[Paraphrase, ...]]):
 def read_paraphrases(path: StrPath) -> Paraphrases:
     """Return the paraphrases of every turn.
 
-    Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id, an empty paraphrase, a quote
-    that is not closed, a value of ``valid`` that is neither true nor false; or if columns or rows are missing.
+    Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id,
+    an empty paraphrase, a quote that is not closed, a value of ``valid`` that is neither true nor
+    false; or if columns or rows are missing.
     """
     refuse_other_kinds(path, "paraphrases")
     problems = RowProblems(path, "paraphrases")

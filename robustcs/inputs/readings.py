@@ -1,4 +1,6 @@
-"""What was read from files: skipped rows, contents that are kept while several studies need them, and files read as one."""
+"""What was read from files: skipped rows, contents that are kept while several studies need them,
+and files read as one.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Skipped:
-    """The skipped rows of a file: ``count`` of ``rows``; ``what`` names the rows (texts, answers and so on)."""
+    """The skipped rows of a file: ``count`` of ``rows``; ``what`` names the rows (texts, answers
+    and so on).
+    """
 
     count: int
     rows: int
@@ -57,7 +61,8 @@ _rows = 0
 
 @contextmanager
 def reading_once() -> Iterator[None]:
-    """Keep what :func:`read_once` reads, for work that needs the same files several times, such as a report.
+    """Keep what :func:`read_once` reads, for work that needs the same files several times, such as
+    a report.
 
     Within another call, that one keeps them.
     """
@@ -77,8 +82,8 @@ def read_once(
 ) -> T:
     """Return ``read(path, *settings)``, within :func:`reading_once` what an earlier call returned.
 
-    The result must not be changed. Its skipped rows are reported each time, as :func:`take_skipped` expects. ``rows``: the
-    number of rows of a run; only :data:`_MOST` are kept.
+    The result must not be changed. Its skipped rows are reported each time, as :func:`take_skipped`
+    expects. ``rows``: the number of rows of a run; only :data:`_MOST` are kept.
     """
     global _rows
     if (
@@ -112,7 +117,9 @@ CLASH = "keep one of the two; if two collections use the same ids, add a prefix 
 def conflict(
     path: StrPath, what: str, value: str, other: StrPath, other_value: str, *cells: str
 ) -> Problem:
-    """Return the problem that two files contradict each other; a line of each contains its value and ``cells``."""
+    """Return the problem that two files contradict each other; a line of each contains its value
+    and ``cells``.
+    """
     there, line = os.fspath(other), line_with(other, other_value, *cells)
     if line is not None:
         there = getattr(other, "place", lambda number: f"{there}:{number}")(line)
@@ -178,7 +185,9 @@ def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> Union[T]
 def texts_in_order(
     files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str
 ) -> tuple[dict[str, T], list[str]]:
-    """Return turn → text (or texts) of several files, and a note for each file whose texts differ from earlier ones."""
+    """Return turn → text (or texts) of several files, and a note for each file whose texts differ
+    from earlier ones.
+    """
     union: dict[str, T] = {}
     notes: list[str] = []
     for path, texts in files:

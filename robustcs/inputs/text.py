@@ -14,33 +14,41 @@ from robustcs.inputs.paths import StrPath
 _BOM = b"\xef\xbb\xbf"
 _CHUNK = 8 * 1024 * 1024
 
-#: Longest line in bytes; lines are held in memory, and a few compressed kilobytes can unpack to gigabytes.
+#: Longest line in bytes; lines are held in memory, and a few compressed kilobytes can unpack to
+#: gigabytes.
 LONGEST_LINE = 64 * MIB
 
-#: Largest file that is read as a whole, in bytes. JSON is often one line, and its parser needs all of it.
+#: Largest file that is read as a whole, in bytes. JSON is often one line, and its parser needs all
+#: of it.
 LONGEST_TEXT = 1024 * MIB
 
-#: Longest id in characters. The longest real ones are web addresses; sorting, aligning and drawing use whole ids.
+#: Longest id in characters. The longest real ones are web addresses; sorting, aligning and drawing
+#: use whole ids.
 LONGEST_ID = 8192
 
-#: Most values in one JSON text: each takes some 64 bytes of memory, but an empty list only two bytes of the file.
+#: Most values in one JSON text: each takes some 64 bytes of memory, but an empty list only two
+#: bytes of the file.
 _MOST_VALUES = 30_000_000
 
-#: An escaped character of JSON text; the group matches half of a surrogate pair without its other half.
+#: An escaped character of JSON text; the group matches half of a surrogate pair without its other
+#: half.
 _ESCAPED = r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)"
 
 
 def first_bytes(path: StrPath, size: int) -> bytes:
-    """Return the first ``size`` bytes of the file, decompressed. Raises :class:`InputError` as :func:`line_chunks` does."""
+    """Return the first ``size`` bytes of the file, decompressed. Raises :class:`InputError` as
+    :func:`line_chunks` does.
+    """
     with open_binary(path) as stream, damage_told(path):
         return stream.read(size)
 
 
 def line_chunks(path: StrPath, size: int = _CHUNK, longest: int = LONGEST_LINE) -> Iterator[bytes]:
-    """Yield the file's bytes in pieces of about ``size`` that end at line ends, without a byte order mark.
+    """Yield the file's bytes in pieces of about ``size`` that end at line ends, without a byte
+    order mark.
 
-    Raises :class:`InputError` if the compressed data are damaged, the file is UTF-16, its lines end only in carriage returns,
-    or a line continues for more than ``longest`` bytes after a piece.
+    Raises :class:`InputError` if the compressed data are damaged, the file is UTF-16, its lines end
+    only in carriage returns, or a line continues for more than ``longest`` bytes after a piece.
     """
     with open_binary(path) as stream:
         first = True
@@ -71,7 +79,9 @@ def line_chunks(path: StrPath, size: int = _CHUNK, longest: int = LONGEST_LINE) 
 
 
 def _line_feeds(path: StrPath, size: int) -> int:
-    """Return the number of line feeds in the first ``size`` bytes; used only for messages, because counting is slow."""
+    """Return the number of line feeds in the first ``size`` bytes; used only for messages, because
+    counting is slow.
+    """
     found = 0
     with open_binary(path) as stream:
         while piece := stream.read(min(_CHUNK, size)):
@@ -87,7 +97,8 @@ def _too_long(path: StrPath, line: int | None, found: str) -> InputError:
 def text_lines(path: StrPath, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
     """Yield line number (from 1) and text of every line, without its line end.
 
-    Raises :class:`InputError` for a line that is not UTF-8 or is longer than about :data:`LONGEST_LINE`.
+    Raises :class:`InputError` for a line that is not UTF-8 or is longer than about
+    :data:`LONGEST_LINE`.
     """
     number = 0
     for chunk in line_chunks(path, longest=longest):
@@ -104,9 +115,11 @@ def text_lines(path: StrPath, longest: int = LONGEST_LINE) -> Iterator[tuple[int
 
 
 def read_text(path: StrPath, longest: int = LONGEST_LINE) -> str:
-    """Return the whole file as text with plain line ends; for small files that are not read by line.
+    """Return the whole file as text with plain line ends; for small files that are not read by
+    line.
 
-    Raises :class:`InputError` for a line of more than ``longest`` bytes and a file of more than :data:`LONGEST_TEXT`.
+    Raises :class:`InputError` for a line of more than ``longest`` bytes and a file of more than
+    :data:`LONGEST_TEXT`.
     """
     data = bytearray()
     for piece in line_chunks(path, longest=longest):
@@ -125,10 +138,11 @@ def _not_utf8(path: StrPath, line: int) -> InputError:
 
 
 def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Return the value of JSON text; ``pairs_hook`` is the ``object_pairs_hook`` of :func:`json.loads`.
+    """Return the value of JSON text; ``pairs_hook`` is the ``object_pairs_hook`` of
+    :func:`json.loads`.
 
-    Raises ``ValueError`` in plain words for everything that Python's parser rejects, including too deep nesting and too long
-    numbers; a syntax error is a ``json.JSONDecodeError`` with its line.
+    Raises ``ValueError`` in plain words for everything that Python's parser rejects, including too
+    deep nesting and too long numbers; a syntax error is a ``json.JSONDecodeError`` with its line.
     """
     import json
 
@@ -145,7 +159,9 @@ def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | N
 
 
 def half_character(text: str) -> int | None:
-    """Return where JSON text escapes half a character (a lone surrogate), which UTF-8 cannot encode; None if nowhere."""
+    """Return where JSON text escapes half a character (a lone surrogate), which UTF-8 cannot
+    encode; None if nowhere.
+    """
     if "\\ud" not in text and "\\uD" not in text:
         return None
     return next(
@@ -154,7 +170,9 @@ def half_character(text: str) -> int | None:
 
 
 def delimiter_of(head: str) -> str | None:
-    """Return the delimiter of a table by its first line: a tab, else the more frequent of comma and semicolon; else None."""
+    """Return the delimiter of a table by its first line: a tab, else the more frequent of comma and
+    semicolon; else None.
+    """
     return next((one for one in ("\t", max(",;", key=head.count)) if one in head), None)
 
 
@@ -165,8 +183,8 @@ HALF_CHARACTER = ("half a character (a lone surrogate)", "save the file as UTF-8
 def read_json(path: StrPath, halves: bool = False) -> Any:
     """Return the JSON value of the file.
 
-    ``halves`` accepts halves of characters, for readers that check the texts that they use themselves. Raises
-    :class:`InputError` with the line of a syntax error or of half a character.
+    ``halves`` accepts halves of characters, for readers that check the texts that they use
+    themselves. Raises :class:`InputError` with the line of a syntax error or of half a character.
     """
     text = read_text(path, LONGEST_TEXT)
     try:
@@ -186,7 +204,9 @@ _WHOLE = re.compile(r"([+-]?)0*([0-9]+)")
 
 
 def whole_number(text: str, most: int) -> int | None:
-    """Return the whole number in ASCII digits; None for any other text, and for a number beyond ±``most``."""
+    """Return the whole number in ASCII digits; None for any other text, and for a number beyond
+    ±``most``.
+    """
     match = _WHOLE.fullmatch(text)
     if match is None or len(match[2]) > len(str(most)):
         return None
@@ -217,7 +237,8 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 def first_lines(path: StrPath) -> list[str]:
-    """Return the lines of the first :data:`HEAD` bytes that are neither blank nor comments; none if the file cannot be read.
+    """Return the lines of the first :data:`HEAD` bytes that are neither blank nor comments; none if
+    the file cannot be read.
 
     The last line may be cut; it is dropped if there are others.
     """
@@ -225,7 +246,9 @@ def first_lines(path: StrPath) -> list[str]:
 
 
 def lines_in(data: bytes, size: int = HEAD) -> list[str]:
-    """Return the lines of the first ``size`` bytes of ``data``, the beginning of a file, as :func:`first_lines` does."""
+    """Return the lines of the first ``size`` bytes of ``data``, the beginning of a file, as
+    :func:`first_lines` does.
+    """
     text = _decoded(data[:size])
     if len(text) >= size // 4 and "\n" in text:  # four bytes make a character at most
         text = text[: text.rindex("\n")]
@@ -233,7 +256,9 @@ def lines_in(data: bytes, size: int = HEAD) -> list[str]:
 
 
 def ir_metadata(path: StrPath) -> str:
-    """Return ``tag bm25, team a`` from the ir_metadata comments of a run; empty if they contain neither."""
+    """Return ``tag bm25, team a`` from the ir_metadata comments of a run; empty if they contain
+    neither.
+    """
     block = re.search(
         r"^#\s*ir_metadata\.start\s*$(.*?)^#\s*ir_metadata\.end\s*$",
         _text(path, HEAD),
@@ -263,7 +288,8 @@ def _decoded(data: bytes) -> str:
 
 
 def first_record(path: StrPath) -> dict[str, Any] | None:
-    """Return the first object of a JSON list or of JSONL, or the one object of the file; None if it begins with neither.
+    """Return the first object of a JSON list or of JSONL, or the one object of the file; None if it
+    begins with neither.
 
     An object longer than the first mebibyte has only the fields before the cut.
     """
@@ -280,7 +306,9 @@ def first_record(path: StrPath) -> dict[str, Any] | None:
 
 
 def _whole(text: str) -> str:
-    """Return the object at the beginning of ``text``; a cut object ends after its last complete value."""
+    """Return the object at the beginning of ``text``; a cut object ends after its last complete
+    value.
+    """
     stack: list[str] = []
     cut = depth = 1
     for token in re.finditer(_TOKEN, text, re.DOTALL):
@@ -294,7 +322,8 @@ def _whole(text: str) -> str:
                 return text[: token.end()]
         elif found != ",":
             continue
-        # everything opened after this is dropped, so these brackets are still the first of the stack at the end
+        # everything opened after this is dropped, so these brackets are still the first of the
+        # stack at the end
         cut, depth = token.end() if found != "," else token.start(), len(stack)
     return text[:cut] + "".join(_CLOSING[bracket] for bracket in reversed(stack[:depth]))
 
@@ -308,7 +337,9 @@ def filled_lines(path: StrPath, longest: int = LONGEST_LINE) -> Iterator[tuple[i
 
 
 def json_pairs(path: StrPath) -> list[tuple[str, Any]]:
-    """Return the entries of a file that ``read_json`` returns as an object, including repeated keys."""
+    """Return the entries of a file that ``read_json`` returns as an object, including repeated
+    keys.
+    """
     pairs: list[tuple[str, Any]] = []
 
     def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -329,7 +360,9 @@ def is_whole(text: str) -> bool:
 
 
 def is_turn_id(value: object) -> bool:
-    """Return whether a value is a whole number, or a non-empty text of whole characters, not longer than an id may be."""
+    """Return whether a value is a whole number, or a non-empty text of whole characters, not longer
+    than an id may be.
+    """
     if isinstance(value, str):
         return len(value) <= LONGEST_ID and bool(value.strip()) and is_whole(value)
     return isinstance(value, int) and not isinstance(value, bool)
@@ -341,14 +374,18 @@ def id_text(value: object) -> str:
 
 
 def number_of(cell: object) -> float | None:
-    """Return a finite number, or the one in a text in ASCII; None for what else Python would read: ``nan``, ``1_0``."""
+    """Return a finite number, or the one in a text in ASCII; None for what else Python would read:
+    ``nan``, ``1_0``.
+    """
     if isinstance(cell, str):
         return finite_number(float(cell)) if _DECIMAL.fullmatch(cell.strip()) else None
     return finite_number(cell)
 
 
 def whole_of(cell: object, most: int) -> int | None:
-    """Return a whole number up to ±``most``, or the one in a text, even if it is written as ``1.0``."""
+    """Return a whole number up to ±``most``, or the one in a text, even if it is written as
+    ``1.0``.
+    """
     if isinstance(cell, str):
         text = cell.strip()
         whole, _, rest = text.partition(".")

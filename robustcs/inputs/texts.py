@@ -1,10 +1,11 @@
 """The question texts of turns: raw turns, rewrites by a model, human rewrites.
 
-The format is detected by content, not by the file's name. :mod:`robustcs.inputs.file_formats` lists the formats with their own
-fields. Also read:
+The format is detected by content, not by the file's name. :mod:`robustcs.inputs.file_formats` lists
+the formats with their own fields. Also read:
 
 - one JSON object ``{turn: text}``;
-- TSV with a header line, or with two columns ``id TAB text`` without one. TSV has no quoting: quotes belong to the text.
+- TSV with a header line, or with two columns ``id TAB text`` without one. TSV has no quoting:
+  quotes belong to the text.
 """
 
 from __future__ import annotations
@@ -34,15 +35,18 @@ Samples = tuple[str, ...]
 
 
 def read_texts(path: StrPath, role: Role, column: str | None = None) -> dict[str, str]:
-    """Return turn id → text without surrounding white space, in file order; if a turn has several samples, the first.
+    """Return turn id → text without surrounding white space, in file order; if a turn has several
+    samples, the first.
 
-    ``column`` names a column or field, or a formulation (``original``, ``qr``, ``human``, ``raw``, ``manual``) if the file has
-    no column of that name. By default, ``role`` selects it if the format has several formulations; else it is the first of
-    :data:`~robustcs.inputs.file_formats.TEXT_NAMES`. A turn of a topic file without the field is not in the result.
+    ``column`` names a column or field, or a formulation (``original``, ``qr``, ``human``, ``raw``,
+    ``manual``) if the file has no column of that name. By default, ``role`` selects it if the
+    format has several formulations; else it is the first of
+    :data:`~robustcs.inputs.file_formats.TEXT_NAMES`. A turn of a topic file without the field is
+    not in the result.
 
-    Rows without an id or a text, and lines that cannot be parsed, are skipped (:mod:`robustcs.inputs.records`). Raises
-    :class:`InputError` with every problem of the file (bounded): too many such rows, a turn with two different texts, a missing
-    column.
+    Rows without an id or a text, and lines that cannot be parsed, are skipped
+    (:mod:`robustcs.inputs.records`). Raises :class:`InputError` with every problem of the file
+    (bounded): too many such rows, a turn with two different texts, a missing column.
     """
     return TextFile(path).texts(role, column)
 
@@ -76,14 +80,18 @@ class TextFile:
         }
 
     def role(self, *order: Role) -> Role:
-        """Return the first formulation of ``order`` in the file, or the first of all if its format does not tell."""
+        """Return the first formulation of ``order`` in the file, or the first of all if its format
+        does not tell.
+        """
         refuse_other_kinds(self.path, "texts")
         there = self._formulations
         return next((role for role in order if role in there), order[0])
 
     @property
     def is_rewrites(self) -> bool:
-        """Whether the file contains the output of a rewriter, rather than only the turns that it rewrote."""
+        """Whether the file contains the output of a rewriter, rather than only the turns that it
+        rewrote.
+        """
         there = self._formulations
         return there.get("qr") in self._turns.kind.sampled and there.get("qr") != there.get("human")
 
@@ -158,7 +166,8 @@ class TextFile:
     def _records(self, problems: RowProblems) -> tuple[TextFormat, list[Record], int | None]:
         """Return the format of the file, its records, and the line of its column names.
 
-        Raises :class:`InputError` for JSON without texts of turns, and for lines that are not ``id TAB text``.
+        Raises :class:`InputError` for JSON without texts of turns, and for lines that are not ``id
+        TAB text``.
         """
         if is_irds(self.path):
             return IRDS_QUERIES, irds_queries(os.fspath(self.path)), None
@@ -221,7 +230,9 @@ class _Texts(ByTurn[Samples]):
             self._empty[str(turn).strip()] = value
 
     def result(self) -> dict[str, Samples]:
-        """Return the samples by turn, turns without any text last. Raises as :meth:`ByTurn.result` does."""
+        """Return the samples by turn, turns without any text last. Raises as :meth:`ByTurn.result`
+        does.
+        """
         return super().result() | {
             turn: value for turn, value in self._empty.items() if turn not in self.values
         }
@@ -243,7 +254,9 @@ def _samples(
 
 
 def _kind_of_table(table: Table) -> TextFormat | None:
-    """Return the format of a table; None for words in lines, and for TSV whose first line names no columns."""
+    """Return the format of a table; None for words in lines, and for TSV whose first line names no
+    columns.
+    """
     if table.separator == " ":  # a text has spaces
         return None
     kind = format_of(dict.fromkeys((*table.columns, *table.names), ""))

@@ -8,7 +8,9 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 
 def turn_sort_key(turn_id: str) -> tuple[list[str | tuple[int, str]], str]:
-    """Return a key for the natural order of turn ids: numbers compare as numbers, so ``31_9`` comes before ``31_10``."""
+    """Return a key for the natural order of turn ids: numbers compare as numbers, so ``31_9`` comes
+    before ``31_10``.
+    """
     parts = _DIGITS.split(turn_id)
     return [_as_number(part) if i % 2 else part for i, part in enumerate(parts)], turn_id
 

@@ -1,4 +1,5 @@
-"""Differences between a rewrite (QR) and the manual one (Human): lost or added words and names, pronouns, wording, or case.
+"""Differences between a rewrite (QR) and the manual one (Human): lost or added words and names,
+pronouns, wording, or case.
 
 They describe the texts, not the effect on scores.
 """
@@ -25,13 +26,15 @@ though through to too under until up upon us very was wasnt we well were werent 
 whether which while who whom whos whose why will with within without wont would wouldnt yes yet you your youre yours
 yourself youve
 """
-#: English words with grammar rather than content, as :func:`~robustcs.similarity.texts.words` writes them.
+#: English words with grammar rather than content, as :func:`~robustcs.similarity.texts.words`
+#: writes them.
 FUNCTION_WORDS = frozenset(_GRAMMAR.split())
 
 IDENTICAL, SPELLING, ORDER = "identical", "case or punctuation", "word order"
 PRONOUN, NAME_LOST, DROPPED = "pronoun left", "name lost", "words dropped"
 NAME_ADDED, ADDED, WORDING = "name added", "words added", "wording only"
-#: Error types: none, lost, added, and differences of wording only. The first three and the last exclude all others.
+#: Error types: none, lost, added, and differences of wording only. The first three and the last
+#: exclude all others.
 ERROR_TYPES = (IDENTICAL, SPELLING, ORDER, PRONOUN, NAME_LOST, DROPPED, NAME_ADDED, ADDED, WORDING)
 
 
@@ -60,13 +63,16 @@ def _stem(word: str) -> str:
 def text_difference(qr: str, human: str) -> Difference:
     """Return the difference between the texts of QR and Human.
 
-    Words are compared as multisets without case, punctuation and apostrophes. Words with the same Porter stem are forms of one
-    word.
+    Words are compared as multisets without case, punctuation and apostrophes. Words with the same
+    Porter stem are forms of one word.
 
-    - ``pronoun left``: QR contains a pronoun that refers to earlier text more often than Human does.
-    - ``name lost``: a capitalised name of Human is not in QR, in any case. ``name added``: the reverse.
+    - ``pronoun left``: QR contains a pronoun that refers to earlier text more often than Human
+      does.
+    - ``name lost``: a capitalised name of Human is not in QR, in any case. ``name added``: the
+      reverse.
     - ``words dropped``, ``words added``: other content words; forms of one word count as the same.
-    - ``word order``: the same words in another order. ``wording only``: word forms and function words.
+    - ``word order``: the same words in another order. ``wording only``: word forms and function
+      words.
     """
     if qr.strip() == human.strip():
         return Difference((IDENTICAL,), (), ())
@@ -98,7 +104,9 @@ def text_difference(qr: str, human: str) -> Difference:
 def _without(
     some: Iterable[str], others: Iterable[str], key: Callable[[str], str] | None = None
 ) -> list[str]:
-    """Return the words that ``others`` do not have, by their key, in order; of a repeated word, the last occurrences."""
+    """Return the words that ``others`` do not have, by their key, in order; of a repeated word, the
+    last occurrences.
+    """
     left = Counter(map(key, others) if key else others)
     kept = []
     for word in some:

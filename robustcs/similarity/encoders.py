@@ -1,7 +1,8 @@
 """Similarity of two questions by name: ROUGE, or the cosine of the vectors of a sentence encoder.
 
-Encoders are the Universal Sentence Encoder with TensorFlow (Cer et al., 2018), or any sentence-transformers folder (Reimers &
-Gurevych, 2019). Both return one vector per text. Vectors are stored, so each text is encoded once.
+Encoders are the Universal Sentence Encoder with TensorFlow (Cer et al., 2018), or any
+sentence-transformers folder (Reimers & Gurevych, 2019). Both return one vector per text. Vectors
+are stored, so each text is encoded once.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Encoder:
     model
         The folder or handle that the user gave.
     fingerprint
-        SHA-256 over the names and contents of the model's files: the same for the same model in any folder.
+        SHA-256 over the names and contents of the model's files: the same for the same model in any
+        folder.
     run
         Texts → vectors, unchecked.
     """
@@ -54,7 +56,9 @@ class Encoder:
     run: Callable[[list[str]], Any]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return float32[n, d], one vector per text. Raises :class:`InputError` if the model returns anything else."""
+        """Return float32[n, d], one vector per text. Raises :class:`InputError` if the model
+        returns anything else.
+        """
         vectors = np.asarray(self.run(list(texts)))
         if (
             vectors.dtype.kind != "f"
@@ -80,13 +84,16 @@ def load_encoders(use: str | None, sentence_transformer: str | None) -> list[Enc
 
 
 def load_use(model: str) -> Encoder:
-    """Load USE, or any SavedModel that maps strings to floats of shape [n, d], from a folder or a TensorFlow Hub handle.
+    """Load USE, or any SavedModel that maps strings to floats of shape [n, d], from a folder or a
+    TensorFlow Hub handle.
 
-    A handle is looked up in Hub's cache (``$TFHUB_CACHE_DIR``) and downloaded if it is not there. The model may be callable,
-    return a dictionary (``outputs`` or ``default``), or have only the signature ``serving_default``.
+    A handle is looked up in Hub's cache (``$TFHUB_CACHE_DIR``) and downloaded if it is not there.
+    The model may be callable, return a dictionary (``outputs`` or ``default``), or have only the
+    signature ``serving_default``.
 
-    Raises :class:`NotInstalledError` without TensorFlow, :class:`UsageError` for a handle that cannot be downloaded, and
-    :class:`InputError` for a folder that is not a SavedModel or does not accept texts.
+    Raises :class:`NotInstalledError` without TensorFlow, :class:`UsageError` for a handle that
+    cannot be downloaded, and :class:`InputError` for a folder that is not a SavedModel or does not
+    accept texts.
     """
     os.environ.setdefault(
         "TF_CPP_MIN_LOG_LEVEL", "3"
@@ -130,7 +137,8 @@ def load_use(model: str) -> Encoder:
 def load_sentence_transformer(model: str) -> Encoder:
     """Load a sentence-transformers model from a local folder; nothing is downloaded.
 
-    Raises :class:`NotInstalledError` without the package, and :class:`InputError` for a folder without such a model.
+    Raises :class:`NotInstalledError` without the package, and :class:`InputError` for a folder
+    without such a model.
     """
     folder = Path(model)
     if not folder.exists():
@@ -158,7 +166,9 @@ def embed(
     store: OutputStore | None = None,
     track: Track = lambda items, what, total: items,
 ) -> dict[str, Vectors]:
-    """Return text → vector for every distinct text. Vectors in ``store`` are reused, and new ones are added to it."""
+    """Return text → vector for every distinct text. Vectors in ``store`` are reused, and new ones
+    are added to it.
+    """
     store, maker = store or OutputStore(), f"encoder {encoder.fingerprint}"
     wanted = {text: text for text in texts}
     kept = store.get(maker, wanted)
@@ -197,7 +207,9 @@ def cosine(first: Sequence[Vectors], second: Sequence[Vectors]) -> npt.NDArray[n
 
 
 def check_similarities(names: Sequence[str], encoders: Sequence[str]) -> None:
-    """Raise :class:`UsageError` for an unknown similarity, and for an encoder that is only in one of the two."""
+    """Raise :class:`UsageError` for an unknown similarity, and for an encoder that is only in one
+    of the two.
+    """
     for name in names:
         if name in ENCODERS and name not in encoders:
             raise UsageError(
@@ -224,7 +236,9 @@ def question_similarities(
     stem: bool,
     track: Track,
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Return name → similarity of each QR text to the Human text at the same position, float64[n], for all ``names``."""
+    """Return name → similarity of each QR text to the Human text at the same position, float64[n],
+    for all ``names``.
+    """
     known = rouge(qr, human, stem) if any(name in rouge_names() for name in names) else {}
     for encoder in encoders:
         vectors = embed(encoder, [*qr, *human], track=track)
@@ -251,7 +265,9 @@ def _resolve(handle: str) -> Path:
 
 
 def _package(name: str, extra: str) -> Any:
-    """Import a package of an optional extra, without the messages that its libraries write to stderr at import."""
+    """Import a package of an optional extra, without the messages that its libraries write to
+    stderr at import.
+    """
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
@@ -273,7 +289,9 @@ def _package(name: str, extra: str) -> Any:
 
 @contextmanager
 def _told(as_ours: Callable[[str], Exception]) -> Iterator[None]:
-    """Convert any exception to ours, with the first line of its message: libraries raise many types for damaged models."""
+    """Convert any exception to ours, with the first line of its message: libraries raise many types
+    for damaged models.
+    """
     try:
         yield
     except Exception as error:

@@ -1,4 +1,6 @@
-"""Words of a question: function words, pronouns that refer to earlier text, and names; all lists are in lower case."""
+"""Words of a question: function words, pronouns that refer to earlier text, and names; all lists
+are in lower case.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +112,9 @@ def adjacent(text: str, word: Word, following: Word) -> bool:
 
 
 def end_of_run(text: str, words: Sequence[Word], start: int) -> int:
-    """Return the position of the last content word of the run of content words that begins at ``start``."""
+    """Return the position of the last content word of the run of content words that begins at
+    ``start``.
+    """
     end = start
     while (
         end + 1 < len(words)
@@ -140,7 +144,8 @@ def referring(text: str) -> list[str]:
 
 
 def names(text: str) -> set[str]:
-    """Return the capitalised words of a text in lower case, without genitive, function words and first words of sentences.
+    """Return the capitalised words of a text in lower case, without genitive, function words and
+    first words of sentences.
 
     A first word counts if it has further capital letters (NASA's).
     """

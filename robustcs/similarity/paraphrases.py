@@ -1,9 +1,11 @@
-"""Paraphrases of turns: those that are too similar to others, and test sets with one paraphrase of every turn.
+"""Paraphrases of turns: those that are too similar to others, and test sets with one paraphrase of
+every turn.
 
-Source: Al-Thani et al. (2023), "ECAsT". Stage 4 removes "paraphrases with only a few characters or a one-word difference from
-other paraphrases". The paper does not define "a few"; here it is :data:`FEW_CHARACTERS`. Stage 5 draws one paraphrase per turn;
-several sets share no paraphrase. Manual paraphrases are self-contained; the history of raw ones consists of the paraphrases
-drawn for earlier turns.
+Source: Al-Thani et al. (2023), "ECAsT". Stage 4 removes "paraphrases with only a few characters or
+a one-word difference from other paraphrases". The paper does not define "a few"; here it is
+:data:`FEW_CHARACTERS`. Stage 5 draws one paraphrase per turn; several sets share no paraphrase.
+Manual paraphrases are self-contained; the history of raw ones consists of the paraphrases drawn for
+earlier turns.
 """
 
 from __future__ import annotations
@@ -35,10 +37,11 @@ def text_key(text: str) -> str:
 
 
 def relation(first: str, second: str) -> Relation | None:
-    """Return how two near-duplicates differ, ignoring letter case; None for texts that are not near-duplicates.
+    """Return how two near-duplicates differ, ignoring letter case; None for texts that are not
+    near-duplicates.
 
-    ``one word``: one word is inserted, deleted or replaced (punctuation does not count). ``few characters``: at most
-    :data:`FEW_CHARACTERS` characters are.
+    ``one word``: one word is inserted, deleted or replaced (punctuation does not count). ``few
+    characters``: at most :data:`FEW_CHARACTERS` characters are.
     """
     first, second = text_key(first), text_key(second)
     if first == second:
@@ -52,7 +55,9 @@ def relation(first: str, second: str) -> Relation | None:
 
 
 def within(first: Sequence[str], second: Sequence[str], limit: int) -> bool:
-    """Return whether the Levenshtein distance of two sequences is at most ``limit``, a small number."""
+    """Return whether the Levenshtein distance of two sequences is at most ``limit``, a small
+    number.
+    """
     # an edit removes at most one item and adds one, which excludes most pairs quickly
     return len(set(first) ^ set(second)) <= 2 * limit and _within(first, second, limit)
 
@@ -76,7 +81,9 @@ def _within(first: Sequence[str], second: Sequence[str], limit: int) -> bool:
 
 @dataclass(frozen=True)
 class TooSimilar:
-    """A dropped paraphrase, the kept one that it is too similar to, and the text compared: ``kind`` is manual or raw."""
+    """A dropped paraphrase, the kept one that it is too similar to, and the text compared: ``kind``
+    is manual or raw.
+    """
 
     dropped: Paraphrase
     kept: Paraphrase
@@ -85,10 +92,12 @@ class TooSimilar:
 
 
 def clean(rows: Sequence[Paraphrase]) -> tuple[list[Paraphrase], list[TooSimilar]]:
-    """Return the kept and the dropped paraphrases of a turn; a row is dropped if it is too similar to an earlier kept one.
+    """Return the kept and the dropped paraphrases of a turn; a row is dropped if it is too similar
+    to an earlier kept one.
 
-    Two rows are too similar if their manual or their raw texts are (:func:`relation`). Rows of different categories are not
-    compared, because they differ by design. The first row is always kept.
+    Two rows are too similar if their manual or their raw texts are (:func:`relation`). Rows of
+    different categories are not compared, because they differ by design. The first row is always
+    kept.
     """
     kept: list[Paraphrase] = []
     dropped: list[TooSimilar] = []
@@ -136,11 +145,12 @@ SETS = table(
 
 
 def draw(rows: Sequence[Paraphrase], sets: int, seed: int) -> list[Paraphrase]:
-    """Draw one paraphrase of a turn for each set, without repeating a manual or raw text if the turn has enough rows.
+    """Draw one paraphrase of a turn for each set, without repeating a manual or raw text if the
+    turn has enough rows.
 
-    The rows are shuffled. Then the largest number of rows (at most ``sets``) that share no text is chosen: a matching of
-    manual with raw texts (Kuhn's augmenting paths), because the first rows could block each other. If these are too few, rows
-    with the least used texts are drawn again.
+    The rows are shuffled. Then the largest number of rows (at most ``sets``) that share no text is
+    chosen: a matching of manual with raw texts (Kuhn's augmenting paths), because the first rows
+    could block each other. If these are too few, rows with the least used texts are drawn again.
     """
     shuffled = sorted(rows, key=lambda row: _random_key(row, seed))
     of_raw: dict[str, Paraphrase] = {}
@@ -170,7 +180,9 @@ def draw(rows: Sequence[Paraphrase], sets: int, seed: int) -> list[Paraphrase]:
 
 
 def _random_key(row: Paraphrase, seed: int) -> tuple[str, int]:
-    """Return a hash as sort key: a random order that is the same on every machine and for every version of Python."""
+    """Return a hash as sort key: a random order that is the same on every machine and for every
+    version of Python.
+    """
     text = "\0".join((str(seed), row.turn, row.manual, row.raw))
     return hashlib.sha256(text.encode()).hexdigest(), row.line
 
@@ -182,7 +194,9 @@ def _keys(row: Paraphrase) -> tuple[tuple[str, str], ...]:
 def sets_table(
     drawn: Mapping[str, Sequence[Paraphrase]], sets: int, conversations: Conversations | None = None
 ) -> pd.DataFrame:
-    """Return the table :data:`SETS`; ``drawn`` is in natural order. ``conversations``: default: those that the ids show."""
+    """Return the table :data:`SETS`; ``drawn`` is in natural order. ``conversations``: default:
+    those that the ids show.
+    """
     earlier = (conversations or Conversations.from_ids(drawn)).earlier(drawn)
     found = []
     for number in range(sets):

@@ -1,7 +1,9 @@
-"""Similarity of two rankings of a turn: overlap and Jaccard similarity of the top k, and rank-biased overlap. Also the names
-of the measures of answers (y) that question similarity is compared with.
+"""Similarity of two rankings of a turn: overlap and Jaccard similarity of the top k, and
+rank-biased overlap. Also the names of the measures of answers (y) that question similarity is
+compared with.
 
-The rankings are matched by :func:`pair_rankings`; each measure returns one value per turn of the second ranking (Human).
+The rankings are matched by :func:`pair_rankings`; each measure returns one value per turn of the
+second ranking (Human).
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import Threshold, parse_threshold, refuse_unreachable
 from robustcs.inputs.ids import Ids, pair_keys
 
-#: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86% of the weight (Webber et al., 2010).
+#: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86% of the weight (Webber et
+#: al., 2010).
 RBO_PERSISTENCE = 0.9
 
 Values = npt.NDArray[np.float64]
@@ -39,11 +42,13 @@ class RankingPair:
     lengths
         int64[T, 2]: length of the QR list (0 if QR does not answer the turn) and of the Human list.
     row, first, second
-        int64[m]: for each document in both lists of a turn, the turn's row and the document's rank in each list, from 1.
+        int64[m]: for each document in both lists of a turn, the turn's row and the document's rank
+        in each list, from 1.
     first_tied, second_tied
         The same ranks, with all documents of a tie at the rank of the first of them.
     tied_counts
-        int64[T, depth, 2]: number of documents that enter at each rank if those of a tie enter together.
+        int64[T, depth, 2]: number of documents that enter at each rank if those of a tie enter
+        together.
     """
 
     turns: tuple[str, ...]
@@ -65,7 +70,8 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
         lengths = np.diff(ranking.starts)
         turn = np.repeat(np.arange(len(ranking.turns)), lengths)
         position = np.arange(len(turn)) - ranking.starts[turn]
-        # the rank at which a tie begins: the last place up to here that is not tied with the place above it
+        # the rank at which a tie begins: the last place up to here that is not tied with the place
+        # above it
         begin = np.maximum.accumulate(np.where(ranking.tied, 0, np.arange(len(turn))))
         sides.append((rows[turn], position + 1, begin - ranking.starts[turn] + 1))
     qr_row, human_row = sides[0][0], sides[1][0]
@@ -105,7 +111,9 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
 
 
 def equal_rankings(pair: RankingPair) -> npt.NDArray[np.bool_]:
-    """Return bool[T]: both lists have the same documents in the same order, down to the depth of the shallower run."""
+    """Return bool[T]: both lists have the same documents in the same order, down to the depth of
+    the shallower run.
+    """
     depth = int(pair.lengths.max(axis=0, initial=0).min())
     same = np.bincount(
         pair.row[(pair.first == pair.second) & (pair.first <= depth)], minlength=len(pair.turns)
@@ -114,7 +122,8 @@ def equal_rankings(pair: RankingPair) -> npt.NDArray[np.bool_]:
 
 
 def overlap(pair: RankingPair, k: int) -> Values:
-    """Return the recall of Human's top k: ``|top_k(QR) ∩ top_k(Human)| / |top_k(Human)|``, in [0, 1].
+    """Return the recall of Human's top k: ``|top_k(QR) ∩ top_k(Human)| / |top_k(Human)|``, in [0,
+    1].
 
     Source: Figure 2 of the error-analysis paper.
     """
@@ -133,10 +142,12 @@ def _common(pair: RankingPair, k: int) -> npt.NDArray[np.int64]:
 
 
 def rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
-    """Return rank-biased overlap extrapolated beyond the ends of the lists, in [0, 1]; 0 if QR does not answer the turn.
+    """Return rank-biased overlap extrapolated beyond the ends of the lists, in [0, 1]; 0 if QR does
+    not answer the turn.
 
-    The agreement at depth d, 2 · common / (documents of both lists down to d), is weighted by ``(1 - p) p^(d - 1)``; equation
-    32 covers lists of different lengths. All documents of a tie have the rank of the first of them, as in the paper.
+    The agreement at depth d, 2 · common / (documents of both lists down to d), is weighted by ``(1
+    - p) p^(d - 1)``; equation 32 covers lists of different lengths. All documents of a tie have the
+    rank of the first of them, as in the paper.
 
     Source: Webber, Moffat & Zobel (2010).
     """
@@ -177,9 +188,10 @@ class AnswerMeasure:
     """A measure of answers.
 
     kind
-        ``given``: a column of a file; ``overlap`` and ``jaccard`` of the top ``depth``, and ``rbo``, of two runs;
-        ``answer_jaccard`` of two predicted answers; ``difference``: QR − Human in ``measure``; ``correct``: 1 if the score of
-        QR in ``measure`` passes ``threshold``, else 0.
+        ``given``: a column of a file; ``overlap`` and ``jaccard`` of the top ``depth``, and
+        ``rbo``, of two runs; ``answer_jaccard`` of two predicted answers; ``difference``: QR −
+        Human in ``measure``; ``correct``: 1 if the score of QR in ``measure`` passes ``threshold``,
+        else 0.
     """
 
     name: str
@@ -193,8 +205,8 @@ class AnswerMeasure:
 def parse_answer_measure(text: str) -> AnswerMeasure:
     """Parse the name of a measure of answers.
 
-    Valid names are ``overlap_1000``, ``jaccard_10``, ``rbo``, ``rbo_0.95``, ``answer_jaccard``, a measure, or a measure with a
-    threshold.
+    Valid names are ``overlap_1000``, ``jaccard_10``, ``rbo``, ``rbo_0.95``, ``answer_jaccard``, a
+    measure, or a measure with a threshold.
 
     Raises :class:`UsageError` for anything else.
     """

@@ -1,10 +1,11 @@
-"""What a system did: answered, partly answered, abstained, asked back, or gave no answer; and which sentences are supported.
+"""What a system did: answered, partly answered, abstained, asked back, or gave no answer; and which
+sentences are supported.
 
 Passages support a sentence by its words, or by its citations if the answer has any.
 
-The detector recognises English only. It consists of regular expressions over the first and the last sentence. It was written on
-the answers of one generator (gemini of MTRAG-UN); :data:`MEASURED` is its error on another (glm), against the published
-``idk_eval``.
+The detector recognises English only. It consists of regular expressions over the first and the last
+sentence. It was written on the answers of one generator (gemini of MTRAG-UN); :data:`MEASURED` is
+its error on another (glm), against the published ``idk_eval``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _WORD = re.compile(r"\w")
 _ENGLISH = re.compile(r"\b(?:the|and|with|this|that|you|not)\b", re.IGNORECASE)
 #: The number of an item of a list, before its text.
 _ITEM = re.compile(r"\W*[0-9]{1,3}[.)]")
-#: Ends of sentences: punctuation and white space, or lines. Not after single letters and common abbreviations.
+#: Ends of sentences: punctuation and white space, or lines. Not after single letters and common
+#: abbreviations.
 _END = re.compile(
     r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:Mr|Dr|St|vs|No)\.)(?<!\b(?:Mrs|etc)\.)(?<!\b(?:e\.g|i\.e|U\.S)\.)[\"'”’)\]*]*\s+(?=\S)|\s*\n\s*"
 )
@@ -66,7 +68,8 @@ _REFUSAL = re.compile(
 
 
 def sentences_of(text: str) -> list[tuple[int, int]]:
-    """Return the half-open interval [start, end) of every sentence with a word; a line end also ends a sentence.
+    """Return the half-open interval [start, end) of every sentence with a word; a line end also
+    ends a sentence.
 
     The number of an item of a list is no sentence.
     """
@@ -82,7 +85,9 @@ def sentences_of(text: str) -> list[tuple[int, int]]:
 
 
 def are_english(answers: Iterable[str]) -> bool:
-    """Return whether at least 10% of the answers with more than 20 characters contain a frequent English word."""
+    """Return whether at least 10% of the answers with more than 20 characters contain a frequent
+    English word.
+    """
     long = [answer for answer in answers if len(answer) > 20]
     return 10 * sum(bool(_ENGLISH.search(answer)) for answer in long) >= len(long)
 
@@ -108,9 +113,9 @@ def asks(sentence: str) -> bool:
 def response_of(answer: str) -> Response:
     """Return what a system did, by its answer.
 
-    A refusal in the first sentence with at most 25 other words, apart from questions, is ``abstained``; with more, or in the
-    last sentence, ``partly``. A question to the user in the last sentence, without any refusal, is ``asked_back``; an offer of
-    more help is not.
+    A refusal in the first sentence with at most 25 other words, apart from questions, is
+    ``abstained``; with more, or in the last sentence, ``partly``. A question to the user in the
+    last sentence, without any refusal, is ``asked_back``; an offer of more help is not.
     """
     every = [answer[start:end] for start, end in sentences_of(answer)]
     if not every:
@@ -135,7 +140,9 @@ Cited = Sequence[tuple[str, Sequence[str]]]
 
 
 class Sentence(NamedTuple):
-    """A sentence, the half-open interval [start, end) of an answer; None if nothing was compared, or texts are missing."""
+    """A sentence, the half-open interval [start, end) of an answer; None if nothing was compared,
+    or texts are missing.
+    """
 
     start: int
     end: int
@@ -151,9 +158,9 @@ def checked_sentences(
 ) -> list[Sentence]:
     """Return the sentences of an answer, with whether a passage supports each.
 
-    A sentence is supported if one passage has the share ``least`` of its content words, and unsupported if none has and all
-    have texts. With citations, only the passages that it cites count. Refusals, questions and sentences without content words
-    are not compared.
+    A sentence is supported if one passage has the share ``least`` of its content words, and
+    unsupported if none has and all have texts. With citations, only the passages that it cites
+    count. Refusals, questions and sentences without content words are not compared.
 
     passages
         Id → text (empty if unknown) of the passages from which the answer was generated.

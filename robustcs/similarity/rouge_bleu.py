@@ -1,9 +1,11 @@
 """ROUGE-1, ROUGE-2 and ROUGE-L between two questions, and corpus BLEU over any group of sentences.
 
-ROUGE is computed by rouge-score; each text is tokenised once and each word is stemmed once. Source: Lin (2004).
+ROUGE is computed by rouge-score; each text is tokenised once and each word is stemmed once. Source:
+Lin (2004).
 
-BLEU is sacrebleu's (as multi-bleu-detok: WMT's ``13a`` tokens, no smoothing). The n-grams of every sentence are counted once;
-the score of all sentences, a turn or a topic sums the counts. Source: Papineni et al. (2002).
+BLEU is sacrebleu's (as multi-bleu-detok: WMT's ``13a`` tokens, no smoothing). The n-grams of every
+sentence are counted once; the score of all sentences, a turn or a topic sums the counts. Source:
+Papineni et al. (2002).
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from robustcs.lazy import npt
 
 KINDS = ("rouge1", "rouge2", "rougeL")
 PARTS = ("precision", "recall", "f")
-#: Only the first tokens of a text count: the time and memory of ROUGE-L grow with the product of two lengths.
+#: Only the first tokens of a text count: the time and memory of ROUGE-L grow with the product of
+#: two lengths.
 MOST_TOKENS = 2_000
 
 
@@ -38,7 +41,9 @@ def stem(word: str) -> str:
 
 
 def tokens_of(text: str, stemmed: bool = True) -> list[str]:
-    """Return rouge-score's tokens of a text: lower-case runs of ASCII letters and digits, stemmed if longer than three."""
+    """Return rouge-score's tokens of a text: lower-case runs of ASCII letters and digits, stemmed
+    if longer than three.
+    """
     from rouge_score.tokenize import tokenize
 
     return list(tokenize(text, SimpleNamespace(stem=stem) if stemmed else None))
@@ -47,10 +52,12 @@ def tokens_of(text: str, stemmed: bool = True) -> list[str]:
 def rouge(
     candidates: Sequence[str], references: Sequence[str], stemmed: bool = True
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Score every candidate (QR) against the reference (Human) at the same position; floats in [0, 1], shape [n].
+    """Score every candidate (QR) against the reference (Human) at the same position; floats in [0,
+    1], shape [n].
 
-    The columns are ``rouge1_precision``, ``rouge1_recall``, ``rouge1_f`` and the same for ``rouge2`` and ``rougeL``. F weights
-    precision and recall equally. A text without tokens scores 0. Of each text, the first :data:`MOST_TOKENS` tokens count.
+    The columns are ``rouge1_precision``, ``rouge1_recall``, ``rouge1_f`` and the same for
+    ``rouge2`` and ``rougeL``. F weights precision and recall equally. A text without tokens scores
+    0. Of each text, the first :data:`MOST_TOKENS` tokens count.
     """
     from rouge_score.rouge_scorer import RougeScorer
 
@@ -79,7 +86,8 @@ def rouge_names() -> tuple[str, ...]:
 # ---------------------------------------------------------------- BLEU
 #: Orders of the n-grams of BLEU, 1 to 4.
 _ORDERS = 4
-#: int64[n, 10]: lengths of a sentence and its closest reference, then matched and all n-grams of 1 to 4.
+#: int64[n, 10]: lengths of a sentence and its closest reference, then matched and all n-grams of 1
+#: to 4.
 Counts = npt.NDArray[np.int64]
 
 
@@ -111,9 +119,11 @@ def bleu(counts: Counts) -> float:
 
 
 def self_bleu_counts(groups: Sequence[Sequence[str]]) -> list[Counts]:
-    """Return per group the counts of every text compared with the other texts of its group; empty for a group of one.
+    """Return per group the counts of every text compared with the other texts of its group; empty
+    for a group of one.
 
-    :func:`bleu` of the counts is self-BLEU: 100 if the texts repeat each other, lower if they differ (Zhu et al., 2018).
+    :func:`bleu` of the counts is self-BLEU: 100 if the texts repeat each other, lower if they
+    differ (Zhu et al., 2018).
     """
     several = [group if len(group) > 1 else () for group in groups]
     return [

@@ -1,8 +1,10 @@
-"""Shorter versions of a turn: its last sentence without the feedback before it, and a baseline without nouns.
+"""Shorter versions of a turn: its last sentence without the feedback before it, and a baseline
+without nouns.
 
-Source: Al-Thani et al. (2023), "ECAsT". Stage 2 splits a turn into sentences and keeps the last one, the question; VADER (Hutto
-& Gilbert, 2014) measures the sentiment of the removed sentences. Table 9, "Entity Removal", removes all nouns found by a
-part-of-speech tagger; the default here uses word lists, which are close enough for a baseline.
+Source: Al-Thani et al. (2023), "ECAsT". Stage 2 splits a turn into sentences and keeps the last
+one, the question; VADER (Hutto & Gilbert, 2014) measures the sentiment of the removed sentences.
+Table 9, "Entity Removal", removes all nouns found by a part-of-speech tagger; the default here uses
+word lists, which are close enough for a baseline.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _POSITIVE, _NEGATIVE = 0.05, -0.05
 def without_nouns(text: str) -> str:
     """Return the text without nouns, found by rules; the whole text if no word would remain.
 
-    Removed are capitalised words (except the first) and content words after a determiner, a preposition or a question word.
+    Removed are capitalised words (except the first) and content words after a determiner, a
+    preposition or a question word.
     """
     words = words_of(text)
     gone: set[int] = set()
@@ -60,7 +63,8 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def tagged_nouns() -> Callable[[str], str]:
-    """Return a function like :func:`without_nouns` that removes the nouns (NN…) of NLTK's part-of-speech tagger.
+    """Return a function like :func:`without_nouns` that removes the nouns (NN…) of NLTK's
+    part-of-speech tagger.
 
     Raises :class:`NotInstalledError` if the tagger has no data; nothing is downloaded.
     """

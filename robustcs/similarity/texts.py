@@ -1,13 +1,15 @@
-"""Similarity of texts: words, Jaccard similarity of answers, distinct n-grams, the gold information in a text, and the place of
-a sentence in its passage.
+"""Similarity of texts: words, Jaccard similarity of answers, distinct n-grams, the gold information
+in a text, and the place of a sentence in its passage.
 
-Gold information is compared by content words, in lower case and stemmed (Porter), as in ROUGE-1 (Lin 2004). Only the presence
-of words counts: a text with the same meaning in other words gets no credit, and a text that denies the information does.
+Gold information is compared by content words, in lower case and stemmed (Porter), as in ROUGE-1
+(Lin 2004). Only the presence of words counts: a text with the same meaning in other words gets no
+credit, and a text that denies the information does.
 
-A sentence is aligned with its passage even if punctuation or letters of the sentence were lost. Released files contain
-sentences that other programs extracted from passages: dashes, quotes and soft hyphens are missing, and in some files every
-character outside ASCII (``Wallstrm`` for ``Wallström``). A sentence is searched for verbatim, then by its letters and digits,
-then by its ASCII letters and digits.
+A sentence is aligned with its passage even if punctuation or letters of the sentence were lost.
+Released files contain sentences that other programs extracted from passages: dashes, quotes and
+soft hyphens are missing, and in some files every character outside ASCII (``Wallstrm`` for
+``Wallström``). A sentence is searched for verbatim, then by its letters and digits, then by its
+ASCII letters and digits.
 """
 
 from __future__ import annotations
@@ -32,21 +34,25 @@ Words = Counter[str]
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text without case, punctuation and apostrophes: whats, the, dogs for ``What's the dog's``."""
+    """Return the words of a text without case, punctuation and apostrophes: whats, the, dogs for
+    ``What's the dog's``.
+    """
     return _WORD.findall(_APOSTROPHES.sub("", unicodedata.normalize("NFKC", text)).casefold())
 
 
 def answer_jaccard(first: str, second: str) -> float:
     """Return the Jaccard similarity of the token sets of two answers, in [0, 1].
 
-    Tokens have SQuAD normalisation; two answers without tokens have similarity 1. Source: Figure 3 of the error-analysis paper.
+    Tokens have SQuAD normalisation; two answers without tokens have similarity 1. Source: Figure 3
+    of the error-analysis paper.
     """
     ours, theirs = set(answer_tokens(first)), set(answer_tokens(second))
     return len(ours & theirs) / len(ours | theirs) if ours | theirs else 1.0
 
 
 def distinct_n(texts: Sequence[Sequence[str]], n: int) -> float:
-    """Return the number of distinct word n-grams divided by all n-grams of the texts, in (0, 1]; NaN without n-grams.
+    """Return the number of distinct word n-grams divided by all n-grams of the texts, in (0, 1];
+    NaN without n-grams.
 
     ``texts``: the :func:`words` of each text. Source: Li et al. (2016).
     """
@@ -57,7 +63,9 @@ def distinct_n(texts: Sequence[Sequence[str]], n: int) -> float:
 
 
 class Precision(NamedTuple):
-    """The number of words of a text that are in the gold information, and the number of all its words."""
+    """The number of words of a text that are in the gold information, and the number of all its
+    words.
+    """
 
     shared: int
     words: int
@@ -90,12 +98,16 @@ def has_content(text: str) -> bool:
 
 
 def held(item: Words, text: Words) -> float:
-    """Return the share of an item's words that are in ``text``, as multisets; 0 for an item without words."""
+    """Return the share of an item's words that are in ``text``, as multisets; 0 for an item without
+    words.
+    """
     return common(item, text) / item.total() if item else 0.0
 
 
 def precision(text: Words, items: Iterable[Words]) -> Precision:
-    """Count the words of a text that are in the gold items; each word counts up to its highest count in one item."""
+    """Count the words of a text that are in the gold items; each word counts up to its highest
+    count in one item.
+    """
     gold: Words = Counter()
     for item in items:
         gold |= item
@@ -123,7 +135,8 @@ class Alignment:
     there: tuple[int, ...]
 
     def cut(self, spans: Iterable[tuple[int, int]]) -> Spans:
-        """Return half-open ``spans`` of the passage as spans of the sentence; parts outside the sentence are dropped.
+        """Return half-open ``spans`` of the passage as spans of the sentence; parts outside the
+        sentence are dropped.
 
         A span reaches from the first to the last character of the sentence that it contains.
         """

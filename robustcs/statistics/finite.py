@@ -1,7 +1,9 @@
-"""Shares of a finite population of turns, estimated from a simple random sample without replacement.
+"""Shares of a finite population of turns, estimated from a simple random sample without
+replacement.
 
-The estimates hold for the turns of this population only, not for other conversations; so conversations need no allowance: every
-turn had the same chance of being drawn. If the sample contains the whole population, the intervals have width 0.
+The estimates hold for the turns of this population only, not for other conversations; so
+conversations need no allowance: every turn had the same chance of being drawn. If the sample
+contains the whole population, the intervals have width 0.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ _TIE = 1e-9
 
 
 def _probabilities(hits: int, drawn: int, population: int) -> Floats:
-    """Return float64[drawn + 1]: the hypergeometric probability of 0 … ``drawn`` hits, if ``hits`` of all turns are hits."""
+    """Return float64[drawn + 1]: the hypergeometric probability of 0 … ``drawn`` hits, if ``hits``
+    of all turns are hits.
+    """
     x: Floats = np.arange(drawn + 1, dtype=np.float64)
     # the logarithm of an impossible choice is -inf
     return np.asarray(
@@ -41,19 +45,23 @@ def _choose(n: int, k: Floats | int) -> Floats:
 
 
 def _acceptability(seen: int, hits: int, drawn: int, population: int) -> float:
-    """Return the probability of a sample at most as typical as ``seen`` hits; Blaker's function of ``hits``."""
+    """Return the probability of a sample at most as typical as ``seen`` hits; Blaker's function of
+    ``hits``.
+    """
     p = _probabilities(hits, drawn, population)
     tails = np.minimum(p.cumsum(), p[::-1].cumsum()[::-1])
     return float(p[tails <= tails[seen] * (1 + _TIE)].sum())
 
 
 def finite_share(seen: int, drawn: int, population: int) -> Estimate:
-    """Return ``seen / drawn``, the share of hits in a random sample of ``drawn`` turns, with the 95% CI for all turns.
+    """Return ``seen / drawn``, the share of hits in a random sample of ``drawn`` turns, with the
+    95% CI for all turns.
 
-    The interval is Blaker's (2000, "Confidence curves and improved exact confidence intervals for discrete distributions") for
-    the hypergeometric distribution: the numbers of hits among all ``population`` turns that the sample does not reject. It is
-    inside the interval of Clopper and Pearson and contains the true share in at least 95% of all samples. Undefined for
-    ``drawn`` = 0. Raises :class:`ValueError` unless 0 ≤ seen ≤ drawn ≤ population.
+    The interval is Blaker's (2000, "Confidence curves and improved exact confidence intervals for
+    discrete distributions") for the hypergeometric distribution: the numbers of hits among all
+    ``population`` turns that the sample does not reject. It is inside the interval of Clopper and
+    Pearson and contains the true share in at least 95% of all samples. Undefined for ``drawn`` = 0.
+    Raises :class:`ValueError` unless 0 ≤ seen ≤ drawn ≤ population.
     """
     if not 0 <= seen <= drawn <= population:
         raise ValueError(f"{seen} hits, {drawn} turns drawn from {population}")
@@ -89,10 +97,11 @@ def finite_difference(
 ) -> Estimate:
     """Return the difference of two paired shares in a random sample, with the 95% CI for all turns.
 
-    ``only_first`` and ``only_second`` of the ``drawn`` turns are hits of one system only. The interval adds one turn to each
-    (Bonett and Price 2012, "Adjusted Wald confidence interval for a difference of binomial proportions based on paired data"),
-    and its variance is multiplied by (N − n) / (N − 1). ``comparisons`` widens it for simultaneous intervals (Bonferroni).
-    Undefined for ``drawn`` = 0.
+    ``only_first`` and ``only_second`` of the ``drawn`` turns are hits of one system only. The
+    interval adds one turn to each (Bonett and Price 2012, "Adjusted Wald confidence interval for a
+    difference of binomial proportions based on paired data"), and its variance is multiplied by (N
+    − n) / (N − 1). ``comparisons`` widens it for simultaneous intervals (Bonferroni). Undefined for
+    ``drawn`` = 0.
     """
     if not drawn:
         return Estimate(math.nan, math.nan, math.nan, 0, DIFFERENCE_METHOD, "no turn was reviewed")

@@ -1,14 +1,16 @@
-"""Scores from human judgments of some conversations and a model judge's grades of all, with intervals.
+"""Scores from human judgments of some conversations and a model judge's grades of all, with
+intervals.
 
-Prediction-powered inference (Angelopoulos et al. 2023) for ratio estimates over units, with a tuned weight of the model. Y
-and F are the sums of human scores and of the model's scores over the m turns of a unit, J are the n judged of N units, and M
-their turns:
+Prediction-powered inference (Angelopoulos et al. 2023) for ratio estimates over units, with a tuned
+weight of the model. Y and F are the sums of human scores and of the model's scores over the m turns
+of a unit, J are the n judged of N units, and M their turns:
 
     θ = R_Y + λ (R* − R_F),   R_Y = Σ_J Y/M,   R_F = Σ_J F/M,   R* = Σ F / Σ m over all units.
 
-λ is the regression of human scores on the model's over units, λ_unit, shrunk towards that over turns, λ_turn, if units are few:
-λ = w λ_unit + (1 − w) λ_turn with w = n/(n + 10), restricted to [0, 1]; numerators and denominators are summed over systems.
-The variance is a jackknife over judged units that recomputes λ. Plugging in the variance of the best λ would be too narrow.
+λ is the regression of human scores on the model's over units, λ_unit, shrunk towards that over
+turns, λ_turn, if units are few: λ = w λ_unit + (1 − w) λ_turn with w = n/(n + 10), restricted to
+[0, 1]; numerators and denominators are summed over systems. The variance is a jackknife over judged
+units that recomputes λ. Plugging in the variance of the best λ would be too narrow.
 """
 
 from __future__ import annotations
@@ -25,13 +27,14 @@ import numpy.typing as npt
 from robustcs.lazy import special
 from robustcs.statistics import Floats, Mask, quotient
 from robustcs.statistics.estimate import STABLE_UNITS
-from robustcs.statistics.means import t_quantile
+from robustcs.statistics.student import t_quantile
 from robustcs.statistics.units import Units
 
 METHOD = "prediction-powered, tuned weight, jackknife over judged units"
 #: Number of units with the same weight as the prior from turns.
 _PRIOR = 10
-#: Fewest judged units for a plan, and probability that the variance is at most the value used for the plan.
+#: Fewest judged units for a plan, and probability that the variance is at most the value used for
+#: the plan.
 LEAST_PILOT = 8
 PLANNED = 0.8
 #: Number of random permutations if not all can be tried.
@@ -43,7 +46,8 @@ class Judged:
     """Sums over units of the scores of S systems, or of differences of two systems.
 
     people, products
-        float64[S, n]: sums of human scores, and of their products with the model's, over the turns of every judged unit.
+        float64[S, n]: sums of human scores, and of their products with the model's, over the turns
+        of every judged unit.
     model, squares
         float64[S, N]: sums of the model's scores and of their squares.
     sizes
@@ -71,7 +75,9 @@ class Judged:
 
 
 def judged_sums(people: npt.ArrayLike, model: npt.ArrayLike, units: Units, judged: Mask) -> Judged:
-    """Return sums from scores of turns, [S, T] each; ``people`` is ignored for turns of units that are not ``judged``."""
+    """Return sums from scores of turns, [S, T] each; ``people`` is ignored for turns of units that
+    are not ``judged``.
+    """
     told = judged[units.codes]
     own, other = np.where(told, people, 0.0), np.asarray(model, dtype=np.float64)
     return Judged(
@@ -88,13 +94,15 @@ class Corrected(NamedTuple):
     """Estimates of S systems (or differences): float64[S] each, except the weight, which all share.
 
     people, model
-        From the judged units only, and from the model only over all units (not an estimate of human scores).
+        From the judged units only, and from the model only over all units (not an estimate of human
+        scores).
     value
         The corrected estimate.
     variance, people_variance
         Variances of the corrected and of the human estimate for similar units, for infinite N.
     worth
-        Number of human-judged units that would be as precise without the model; nan if human scores do not vary.
+        Number of human-judged units that would be as precise without the model; nan if human scores
+        do not vary.
     """
 
     people: Floats
@@ -108,7 +116,8 @@ class Corrected(NamedTuple):
     units: int
 
     def half_width(self, alone: bool = False, others: bool = False) -> Floats:
-        """Return float64[S]: half of the 95% CI by t with n − 1 degrees of freedom, for human judgments of these N units.
+        """Return float64[S]: half of the 95% CI by t with n − 1 degrees of freedom, for human
+        judgments of these N units.
 
         ``alone``: of the human estimate. ``others``: for similar units.
         """
@@ -119,7 +128,9 @@ class Corrected(NamedTuple):
         return np.asarray(t_quantile(self.judged) * np.sqrt(spread))
 
     def columns(self, highest: float | None) -> dict[str, Any]:
-        """Return the columns of a table of estimates from ``human_only`` to ``others_high``, in [0, ``highest``] if given."""
+        """Return the columns of a table of estimates from ``human_only`` to ``others_high``, in [0,
+        ``highest``] if given.
+        """
         inside = np.asarray if highest is None else lambda values: np.clip(values, 0.0, highest)
         value, half = inside(self.value), self.half_width()
         alone, others = self.half_width(alone=True), self.half_width(others=True)
@@ -142,7 +153,9 @@ class Corrected(NamedTuple):
         }
 
     def p_values(self) -> Floats:
-        """Return float64[S]: two-sided p of "the value is 0"; the interval for these units inverts this test."""
+        """Return float64[S]: two-sided p of "the value is 0"; the interval for these units inverts
+        this test.
+        """
         error = np.sqrt((1 - self.judged / self.units) * self.variance)
         with np.errstate(invalid="ignore", divide="ignore"):
             p = 2 * special.stdtr(self.judged - 1, -np.abs(self.value) / error)
@@ -150,7 +163,9 @@ class Corrected(NamedTuple):
 
 
 def corrected(sums: Judged) -> Corrected:
-    """Return the estimates of all systems with a common weight. Requires two judged units; do not use it below five."""
+    """Return the estimates of all systems with a common weight. Requires two judged units; do not
+    use it below five.
+    """
     n, everything = sums.count, sums.units
     model_mean = sums.model.sum(axis=1) / sums.sizes.sum()
     people, value, weight = _estimate(_totals(sums, leave_one_out=False), n, model_mean)
@@ -171,7 +186,9 @@ def corrected(sums: Judged) -> Corrected:
 
 
 def _totals(sums: Judged, leave_one_out: bool) -> list[Floats]:
-    """Return the sums that :func:`_estimate` needs over judged units, or over all but one of them: float64[S, …]."""
+    """Return the sums that :func:`_estimate` needs over judged units, or over all but one of them:
+    float64[S, …].
+    """
     y, f, m = sums.people, sums.model[:, sums.judged], sums.sizes[None, sums.judged]
     parts = (
         y,
@@ -217,10 +234,11 @@ def _slope(top: Floats, bottom: Floats) -> Floats:
 
 
 def units_to_judge(variance: float, judged: int, units: int, half_width: float) -> int:
-    """Return the fewest of ``units`` that need human judgments for a 95% CI of ± ``half_width``, sufficient in 80% of studies.
+    """Return the fewest of ``units`` that need human judgments for a 95% CI of ± ``half_width``,
+    sufficient in 80% of studies.
 
-    ``variance``: of an estimate from a pilot of ``judged`` units (:class:`Corrected`), increased so that it is large enough in
-    80% of pilots. All units always suffice.
+    ``variance``: of an estimate from a pilot of ``judged`` units (:class:`Corrected`), increased so
+    that it is large enough in 80% of pilots. All units always suffice.
     """
     spread = judged * variance * (judged - 1) / float(special.chdtri(judged - 1, PLANNED))
     counts = np.arange(2, units + 1)
@@ -231,11 +249,13 @@ def units_to_judge(variance: float, judged: int, units: int, half_width: float) 
 
 
 def selection_test(sums: npt.ArrayLike, sizes: npt.ArrayLike, judged: Mask, seed: int) -> float:
-    """Return the two-sided p of "the judged units are a random sample" by permutation of the judged units.
+    """Return the two-sided p of "the judged units are a random sample" by permutation of the judged
+    units.
 
-    The statistic is the difference of the means Σ sums / Σ sizes (each [N]) of judged and other units. All permutations are
-    used if there are at most :data:`PERMUTATIONS`, otherwise that many random ones and the observed one. A large p proves
-    nothing: a selection by human scores shows in the model's scores only as far as the two agree.
+    The statistic is the difference of the means Σ sums / Σ sizes (each [N]) of judged and other
+    units. All permutations are used if there are at most :data:`PERMUTATIONS`, otherwise that many
+    random ones and the observed one. A large p proves nothing: a selection by human scores shows in
+    the model's scores only as far as the two agree.
     """
     values, turns = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     count, units = int(judged.sum()), len(judged)

@@ -1,24 +1,28 @@
-"""Variance components of turn and wording, effect sizes of a crossed analysis, and the mean score of a sampled rewriter.
+"""Variance components of turn and wording, effect sizes of a crossed analysis, and the mean score
+of a sampled rewriter.
 
-The decomposition is a two-way random-effects model. The mean score of a sampled rewriter has an interval for other units, for
-other samples, and for both.
+The decomposition is a two-way random-effects model. The mean score of a sampled rewriter has an
+interval for other units, for other samples, and for both.
 
-Y_gs is the sum of the scores of sample s over the turns of unit g, n_g the number of its turns, N their sum. Units and samples
-are crossed and both random, so a mean over all of them has the variance (MS_units + MS_samples − MS_rest) / (K n) of a two-way
-analysis, with Satterthwaite's degrees of freedom (Burdick & Graybill 1992). Units differ in length, so every mean square is
-that of a ratio Σ_g Y_gs / N: the cluster-robust variance of the means over samples, the variance of the samples' means, and the
-cluster-robust variance of the residual of a sample. There is no preliminary test of whether samples differ: with few samples,
-such a test misses most differences.
+Y_gs is the sum of the scores of sample s over the turns of unit g, n_g the number of its turns, N
+their sum. Units and samples are crossed and both random, so a mean over all of them has the
+variance (MS_units + MS_samples − MS_rest) / (K n) of a two-way analysis, with Satterthwaite's
+degrees of freedom (Burdick & Graybill 1992). Units differ in length, so every mean square is that
+of a ratio Σ_g Y_gs / N: the cluster-robust variance of the means over samples, the variance of the
+samples' means, and the cluster-robust variance of the residual of a sample. There is no preliminary
+test of whether samples differ: with few samples, such a test misses most differences.
 
 Effect sizes of a crossed analysis of variance: turns × wordings × rankers, one score per cell.
 
-Source: Ferro and Silvello (2018), "Toward an anatomy of IR system component performances". With one score per cell, the mean
-square of the three-way residual is the error of every effect. ω² = (SS − df · MSE) / (SS + (N − df) · MSE) is the share of the
-variance due to the effect in the sum of that variance and the error.
+Source: Ferro and Silvello (2018), "Toward an anatomy of IR system component performances". With one
+score per cell, the mean square of the three-way residual is the error of every effect. ω² = (SS −
+df · MSE) / (SS + (N − df) · MSE) is the share of the variance due to the effect in the sum of that
+variance and the error.
 
-The interval is that of other conversations with these wordings and rankers. It joins two intervals: the nested bootstrap-t of
-:func:`~robustcs.statistics.agreement.agreement_estimate`, and the percentile interval of the same kind of resamples. The first
-is too short for effects near zero, the second for large ones (docs/components.md shows the coverage).
+The interval is that of other conversations with these wordings and rankers. It joins two intervals:
+the nested bootstrap-t of :func:`~robustcs.statistics.agreement.agreement_estimate`, and the
+percentile interval of the same kind of resamples. The first is too short for effects near zero, the
+second for large ones (docs/components.md shows the coverage).
 """
 
 from __future__ import annotations
@@ -42,17 +46,21 @@ from robustcs.statistics.estimate import (
     joined,
     units_note,
 )
-from robustcs.statistics.means import cluster_ratio, mean_estimates, mean_interval, t_quantile
+from robustcs.statistics.means import cluster_ratio, mean_estimates, mean_interval
+from robustcs.statistics.student import t_quantile
 from robustcs.statistics.units import Units, resampled
 
-#: ``turn``: turns differ; ``set``: whole sets differ; ``turn_set``: a wording helps one turn and hurts another.
-#: ``wording`` is ``set`` and ``turn_set`` together, that is, everything except ``turn``.
+#: ``turn``: turns differ; ``set``: whole sets differ; ``turn_set``: a wording helps one turn and
+#: hurts another. ``wording`` is ``set`` and ``turn_set`` together, that is, everything except
+#: ``turn``.
 COMPONENTS = ("turn", "set", "turn_set", "wording")
 
 
 @dataclass(frozen=True)
 class Component:
-    """One of :data:`COMPONENTS`: its variance (score units squared), and its share of the total with an interval."""
+    """One of :data:`COMPONENTS`: its variance (score units squared), and its share of the total
+    with an interval.
+    """
 
     name: str
     variance: float
@@ -62,17 +70,20 @@ class Component:
 def variance_components(
     scores: npt.ArrayLike, units: Units, seed: int, resamples: int = RESAMPLES
 ) -> tuple[Component, ...]:
-    """Split the variance of ``scores`` (turns × sets, one paraphrase of the turn in each set) into :data:`COMPONENTS`.
+    """Split the variance of ``scores`` (turns × sets, one paraphrase of the turn in each set) into
+    :data:`COMPONENTS`.
 
-    Model: score = mean + turn + set + turn·set, all three random with their own variances. There is one score per cell, and
-    retrieval is deterministic, so whatever turn and set do not explain is the wording of that turn.
-    Estimator: analysis of variance. With n turns, k sets and the mean squares MS of turns, sets and the remainder,
-    turn·set = MS_rest, turn = (MS_turn − MS_rest) / k, set = (MS_set − MS_rest) / n; negative estimates are 0 (Searle,
-    Casella & McCulloch 1992, chapter 4; in information retrieval Bodoff & Li 2007, "Test theory for assessing IR test
+    Model: score = mean + turn + set + turn·set, all three random with their own variances. There is
+    one score per cell, and retrieval is deterministic, so whatever turn and set do not explain is
+    the wording of that turn. Estimator: analysis of variance. With n turns, k sets and the mean
+    squares MS of turns, sets and the remainder, turn·set = MS_rest, turn = (MS_turn − MS_rest) / k,
+    set = (MS_set − MS_rest) / n; negative estimates are 0 (Searle, Casella & McCulloch 1992,
+    chapter 4; in information retrieval Bodoff & Li 2007, "Test theory for assessing IR test
     collections"). Shares are nan if nothing varies.
 
-    The interval of a share is the nested bootstrap-t over ``units`` of the estimate before negative values are set to 0. It is
-    for other turns with these sets, because three sets are too few to resample. None below five units.
+    The interval of a share is the nested bootstrap-t over ``units`` of the estimate before negative
+    values are set to 0. It is for other turns with these sets, because three sets are too few to
+    resample. None below five units.
 
     Raises :class:`UsageError` below two turns or two sets.
     """
@@ -102,7 +113,9 @@ def variance_components(
 
 
 def variance_sums(scores: npt.ArrayLike) -> Floats:
-    """Return float64[T, k + 3]: the contributions of each turn of ``scores`` [T, k] to the sums that determine the shares."""
+    """Return float64[T, k + 3]: the contributions of each turn of ``scores`` [T, k] to the sums
+    that determine the shares.
+    """
     table = np.asarray(scores, dtype=np.float64)
     table = table - table.mean()  # sums of squares of centered values lose no digits
     return np.column_stack(
@@ -111,7 +124,9 @@ def variance_sums(scores: npt.ArrayLike) -> Floats:
 
 
 def share_of(place: int) -> Statistic:
-    """Return the share of a component (not the last of :data:`COMPONENTS`) as a function of sums; it may be negative."""
+    """Return the share of a component (not the last of :data:`COMPONENTS`) as a function of sums;
+    it may be negative.
+    """
 
     def statistic(sums: Floats) -> Floats:
         variances = _variances(sums)
@@ -132,7 +147,9 @@ def _bounded(
 
 
 def _variances(sums: Floats) -> Floats:
-    """Return float64[..., 3]: turn, set and turn·set from sums [..., k + 3] of :func:`variance_sums`, possibly negative."""
+    """Return float64[..., 3]: turn, set and turn·set from sums [..., k + 3] of
+    :func:`variance_sums`, possibly negative.
+    """
     sets = sums.shape[-1] - 3
     count = sums[..., 0]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -158,10 +175,11 @@ ERROR_METHOD = "variance between samples, chi-squared; at least that within unit
 def sampled_mean(
     scores: npt.ArrayLike, units: Units, bounds: tuple[float, float] | None = None
 ) -> Estimate:
-    """Return the mean of ``scores``, float[turns, n] of n ≥ 2 samples, with its interval for other units and other samples.
+    """Return the mean of ``scores``, float[turns, n] of n ≥ 2 samples, with its interval for other
+    units and other samples.
 
-    ``bounds``: the ends of the scale, as for :func:`~robustcs.statistics.means.mean_estimates`. No interval below five units
-    or if all units are alike.
+    ``bounds``: the ends of the scale, as for :func:`~robustcs.statistics.means.mean_estimates`. No
+    interval below five units or if all units are alike.
     """
     sums = units.sums(np.asarray(scores, dtype=np.float64).T)
     n, count = sums.shape
@@ -185,15 +203,17 @@ def sampled_mean(
 
 
 def sampling_error(scores: npt.ArrayLike, units: Units) -> tuple[float, Estimate]:
-    """Return the error of one sample's mean over these turns relative to all possible samples: ±, and its standard deviation.
+    """Return the error of one sample's mean over these turns relative to all possible samples: ±,
+    and its standard deviation.
 
     scores
         float[turns, n], n ≥ 2 samples of every turn.
 
-    The turns are fixed; the interval for other turns is separate. The standard deviation is that of the samples' means, with
-    the χ² interval on n − 1 degrees of freedom, but at least the standard deviation from drawing within units, with a
-    cluster-robust t interval on the logarithm. ± is half the 95% CI by Student's t with the same degrees of freedom. nan if
-    all samples have equal scores, or below two turns, which cannot separate turns from samples.
+    The turns are fixed; the interval for other turns is separate. The standard deviation is that of
+    the samples' means, with the χ² interval on n − 1 degrees of freedom, but at least the standard
+    deviation from drawing within units, with a cluster-robust t interval on the logarithm. ± is
+    half the 95% CI by Student's t with the same degrees of freedom. nan if all samples have equal
+    scores, or below two turns, which cannot separate turns from samples.
     """
     table = np.asarray(scores, dtype=np.float64)
     turns, n = table.shape
@@ -223,7 +243,9 @@ def sampling_error(scores: npt.ArrayLike, units: Units) -> tuple[float, Estimate
 
 
 def _of_one_sample(sums: Floats, sizes: Floats) -> tuple[float, float]:
-    """Return, for one sample's mean and from ``sums`` [n, K], its variance over samples and that from drawing within units."""
+    """Return, for one sample's mean and from ``sums`` [n, K], its variance over samples and that
+    from drawing within units.
+    """
     sums = sums - sums[0]  # equal samples then differ by exactly 0
     means = sums.sum(axis=1) / sizes.sum()
     left = cluster_ratio(sums - sums.mean(axis=0), sizes).variance
@@ -231,7 +253,8 @@ def _of_one_sample(sums: Floats, sizes: Floats) -> tuple[float, float]:
 
 
 def draws_needed(spread: float, within: float) -> float:
-    """Return the fewest samples whose average varies by at most ``within`` (95%); ``spread``: that of one sample's mean.
+    """Return the fewest samples whose average varies by at most ``within`` (95%); ``spread``: that
+    of one sample's mean.
 
     nan if ``spread`` is unknown.
     """
@@ -257,8 +280,9 @@ class Choice:
     gain
         chosen − best_mean, with its cluster-robust interval.
     by_chance
-        Expected gain if the systems were exchanged at random in every turn. Every turn keeps its highest score, while the
-        highest mean falls towards the overall mean. So if one system leads, this exceeds the gain.
+        Expected gain if the systems were exchanged at random in every turn. Every turn keeps its
+        highest score, while the highest mean falls towards the overall mean. So if one system
+        leads, this exceeds the gain.
     """
 
     best: int
@@ -283,10 +307,11 @@ def best_choice(table: Floats, units: Units, seed: int) -> Choice:
 
 
 def expected_best(scores: npt.ArrayLike) -> Floats:
-    """Return float64[turns, n]: the expected highest score of 1 … n samples drawn without replacement from those of a turn.
+    """Return float64[turns, n]: the expected highest score of 1 … n samples drawn without
+    replacement from those of a turn.
 
-    ``scores``: [turns, n]. Exact: of m drawn samples, the i-th smallest of n is the highest with probability
-    C(i − 1, m − 1) / C(n, m). The expected lowest is ``-expected_best(-scores)``.
+    ``scores``: [turns, n]. Exact: of m drawn samples, the i-th smallest of n is the highest with
+    probability C(i − 1, m − 1) / C(n, m). The expected lowest is ``-expected_best(-scores)``.
     """
     table = np.sort(np.asarray(scores, dtype=np.float64), axis=1)
     n = table.shape[1]
@@ -304,10 +329,11 @@ CROSSED_METHOD = "nested bootstrap-t over units, joined with the percentile boot
 def effect_sizes(
     scores: npt.ArrayLike, units: Units, seed: int, resamples: int = RESAMPLES
 ) -> tuple[Estimate, ...]:
-    """Return ω² of each of :data:`EFFECTS` from ``scores``, float[T, W, R]: turns × wordings × rankers, each at least two.
+    """Return ω² of each of :data:`EFFECTS` from ``scores``, float[T, W, R]: turns × wordings ×
+    rankers, each at least two.
 
-    An estimate is slightly negative if an effect explains less than chance would. nan if nothing varies within turns.
-    No interval below five units.
+    An estimate is slightly negative if an effect explains less than chance would. nan if nothing
+    varies within turns. No interval below five units.
     """
     table = np.asarray(scores, dtype=np.float64)
     levels = table.shape[1:]
@@ -337,7 +363,9 @@ def effect_sizes(
 
 
 def crossed_sums(scores: npt.ArrayLike) -> Floats:
-    """Return float64[T, W·R + 5]: the contributions of each turn of ``scores`` [T, W, R] to the sums of squares."""
+    """Return float64[T, W·R + 5]: the contributions of each turn of ``scores`` [T, W, R] to the
+    sums of squares.
+    """
     table = np.asarray(scores, dtype=np.float64)
     table = table - table.mean()  # sums of squares of centered values lose no digits
     turns, wordings, rankers = table.shape
@@ -350,7 +378,9 @@ def crossed_sums(scores: npt.ArrayLike) -> Floats:
 
 
 def omega_squared(sums: Floats, levels: tuple[int, ...]) -> Floats:
-    """Return float64[..., 6]: ω² of :data:`EFFECTS` from sums [..., W·R + 5] of :func:`crossed_sums`."""
+    """Return float64[..., 6]: ω² of :data:`EFFECTS` from sums [..., W·R + 5] of
+    :func:`crossed_sums`.
+    """
     wordings, rankers = levels
     count = sums[..., 0]
     means = (sums[..., 5:] / count[..., None]).reshape(*sums.shape[:-1], wordings, rankers)

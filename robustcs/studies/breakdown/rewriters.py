@@ -19,7 +19,7 @@ from robustcs.slicing.search import found_rows
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import columns_of, comparisons
 from robustcs.statistics.estimate import joined
-from robustcs.statistics.families import letters_of
+from robustcs.statistics.letters import letters_of
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
