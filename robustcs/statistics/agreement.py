@@ -173,7 +173,7 @@ def krippendorff_alpha(counts: Counts, values: npt.ArrayLike, level: Level) -> f
     return float(alpha_of(values, level)(alpha_sums(counts).sum(axis=0)))
 
 
-# ---------------------------------------------------------------- coefficients, as functions of sums
+# ---------------------------------------------------------------- coefficients of sums
 # The contributions of items can be summed over sampling units; see agreement_estimate.
 
 

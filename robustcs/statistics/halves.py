@@ -90,7 +90,7 @@ def halves_of(table: Floats, units: Units, seed: int, splits: int = SPLITS) -> H
 def _half_widths(
     sums: Floats, sizes: Floats, generator: np.random.Generator, splits: int
 ) -> Floats:
-    """Return float64[2]: half of the 95% CI of mean and lead on the other half, by the jackknife."""
+    """Return float64[2]: half of the 95% CI of mean and lead on the other half."""
     units = len(sizes)
     group_count = min(units, _GROUPS)
     groups = np.arange(units) % group_count

@@ -52,13 +52,14 @@ def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: s
     variable does not vary or there are fewer than three turns. No interval and no p below five
     units, or if a variable does not vary without one of them.
     """
-    x, y = np.round(np.array([x, y], dtype=np.float64), _DECIMALS)
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    x_values: Floats = np.round(np.asarray(x, dtype=np.float64), _DECIMALS)
+    y_values: Floats = np.round(np.asarray(y, dtype=np.float64), _DECIMALS)
+    if len(x_values) < 3 or np.ptp(x_values) == 0 or np.ptp(y_values) == 0:
         return _undefined(units)
     if method == "pearson":
-        return _jackknife(_pearson(np.column_stack([x, y]), units), units)
+        return _jackknife(_pearson(np.column_stack([x_values, y_values]), units), units)
     correlate = {"spearman": _spearman, "kendall": _kendall}[method]
-    return _jackknife(correlate(x, y, units), units)
+    return _jackknife(correlate(x_values, y_values, units), units)
 
 
 def unit_partial_correlation(
@@ -112,7 +113,7 @@ def _jackknife(correlation: _LeftOut, units: Units) -> Tested:
     )
 
 
-# ---------------------------------------------------------------- correlations with each unit left out
+# ---------------------------------------------------------------- with each unit left out
 
 
 def _kendall(x: Floats, y: Floats, units: Units) -> _LeftOut:
