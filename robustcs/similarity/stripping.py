@@ -28,7 +28,8 @@ from robustcs.similarity.function_words import (
 _BEFORE_NOUNS = DETERMINERS | POSSESSIVES | PREPOSITIONS | QUESTION_WORDS
 Sentiment = Literal["negative", "neutral", "positive"]
 #: VADER's limits of the compound score.
-_POSITIVE, _NEGATIVE = 0.05, -0.05
+_POSITIVE = 0.05
+_NEGATIVE = -0.05
 
 
 def without_nouns(text: str) -> str:
@@ -38,35 +39,40 @@ def without_nouns(text: str) -> str:
     preposition or a question word.
     """
     words = words_of(text)
-    gone: set[int] = set()
+    nouns: list[int] = []
     place = 0
     while place < len(words):
         if words[place].grammar:
             place += 1
             continue
         last = end_of_run(text, words, place)
-        run = range(place, last + 1)
-        noun = place > 0 and words[place - 1].plain in _BEFORE_NOUNS
-        gone.update(at for at in run if noun or (at and text[words[at].start].isupper()))
+        after_determiner = place > 0 and words[place - 1].plain in _BEFORE_NOUNS
+        for in_run in range(place, last + 1):
+            capitalised = text[words[in_run].start].isupper()
+            if after_determiner or (capitalised and in_run > 0):
+                nouns.append(in_run)
         place = last + 1
-    if len(gone) == len(words):
+    if len(nouns) == len(words):
         return text
-    return _without(text, ((words[at].start, words[at].end) for at in sorted(gone)))
+    return _without(text, ((words[noun].start, words[noun].end) for noun in nouns))
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    kept, end = [], 0
-    for first, last in spans:
-        kept.append(text[end:first])
-        end = last
-    return tidy("".join([*kept, text[end:]]))
+    """Return the text without half-open ``spans``, which are ascending, with tidy white space."""
+    kept = []
+    end = 0
+    for span_start, span_end in spans:
+        kept.append(text[end:span_start])
+        end = span_end
+    kept.append(text[end:])
+    return tidy("".join(kept))
 
 
 def tagged_nouns() -> Callable[[str], str]:
-    """Return a function like :func:`without_nouns` that removes the nouns (NN…) of NLTK's
-    part-of-speech tagger.
+    """Return a function like :func:`without_nouns` that uses NLTK's part-of-speech tagger.
 
-    Raises :class:`NotInstalledError` if the tagger has no data; nothing is downloaded.
+    It removes the tokens with tags NN…. Raises :class:`NotInstalledError` if the tagger has no
+    data; nothing is downloaded.
     """
     from nltk.tag import PerceptronTagger
     from nltk.tokenize import NLTKWordTokenizer
@@ -74,18 +80,17 @@ def tagged_nouns() -> Callable[[str], str]:
     try:
         tagger = PerceptronTagger()
     except LookupError as error:
-        found = "NLTK's tagger has no data (averaged_perceptron_tagger_eng)"
+        problem = "NLTK's tagger has no data (averaged_perceptron_tagger_eng)"
         advice = "install the data with: python -m nltk.downloader averaged_perceptron_tagger_eng"
-        raise NotInstalledError("no-tagger", found, advice) from error
+        raise NotInstalledError("no-tagger", problem, advice) from error
     spans_of = NLTKWordTokenizer().span_tokenize
 
     def without(text: str) -> str:
         spans = list(spans_of(text))
-        tags = tagger.tag([text[start:end] for start, end in spans])
-        left = _without(
-            text, (span for span, (_, tag) in zip(spans, tags, strict=True) if tag.startswith("NN"))
-        )
-        return left if words_of(left) else text
+        tagged = tagger.tag([text[start:end] for start, end in spans])
+        nouns = [span for span, (_, tag) in zip(spans, tagged, strict=True) if tag.startswith("NN")]
+        remaining = _without(text, nouns)
+        return remaining if words_of(remaining) else text
 
     return without
 
@@ -111,16 +116,21 @@ class Stripped:
         """The sentiment of ``before``, by VADER's limits of ±0.05."""
         if self.compound >= _POSITIVE:
             return "positive"
-        return "negative" if self.compound <= _NEGATIVE else "neutral"
+        if self.compound <= _NEGATIVE:
+            return "negative"
+        return "neutral"
 
 
 def strip_feedback(text: str) -> Stripped:
     """Split a turn into its last sentence and the text before it."""
-    sentences = [text[start:end] for start, end in sentence_spans(text)]
-    if len(sentences) < 2:
+    spans = sentence_spans(text)
+    if len(spans) < 2:
         return Stripped(text)
-    before = text[: text.rindex(sentences[-1])].strip()
-    return Stripped(sentences[-1], before, float(_vader().polarity_scores(before)["compound"]))
+    start, end = spans[-1]
+    question = text[start:end]
+    before = text[: text.rindex(question)].strip()
+    compound = float(_vader().polarity_scores(before)["compound"])
+    return Stripped(question, before, compound)
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -1,6 +1,6 @@
-"""Adjust the p-values of a family of comparisons, so that the probability of any false rejection is
-at most α.
+"""Adjust the p-values of a family of comparisons.
 
+The probability of any false rejection is then at most α.
 Step-down max-T (Westfall & Young 1993, algorithm 2.8) with sign flips of whole units: every sign
 pattern gives each comparison m the statistic |Σ s_k d_mk| / √Σ d_mk². Each observed statistic is
 compared with the largest one among the comparisons not yet rejected. All comparisons share their
