@@ -1,6 +1,7 @@
 """Differences between a rewrite (QR) and the manual one (Human).
 
-These are lost or added words and names, pronouns, wording, or case. They describe the texts, not the effect on scores.
+These are lost or added words and names, pronouns, wording, or case. They describe the texts, not
+the effect on scores.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Means and shares over turns, with intervals that treat units, not turns, as independent.
 
-Units have different lengths. Inputs are sums over units (:class:`~robustcs.statistics.units.Units`): y_g, the sum of the values
-of the turns of unit g, and n_g, the number of these turns. The estimate is the mean over turns, θ =
-Σy / Σn. Its variance is cluster-robust with the correction CR2 of Bell & McCaffrey (2002), which
-for a mean is Σ e_g² / (1 − n_g/N) / N² with e_g = y_g − θ n_g and N = Σn.
+Units have different lengths. Inputs are sums over units
+(:class:`~robustcs.statistics.units.Units`): y_g, the sum of the values of the turns of unit g, and
+n_g, the number of these turns. The estimate is the mean over turns, θ = Σy / Σn. Its variance is
+cluster-robust with the correction CR2 of Bell & McCaffrey (2002), which for a mean is Σ e_g² / (1 −
+n_g/N) / N² with e_g = y_g − θ n_g and N = Σn.
 """
 
 from __future__ import annotations

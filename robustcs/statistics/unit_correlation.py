@@ -52,8 +52,8 @@ def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: s
     variable does not vary or there are fewer than three turns. No interval and no p below five
     units, or if a variable does not vary without one of them.
     """
-    x_values = np.asarray(np.round(np.asarray(x, dtype=np.float64), _DECIMALS))
-    y_values = np.asarray(np.round(np.asarray(y, dtype=np.float64), _DECIMALS))
+    x_values: Floats = np.asarray(x, dtype=np.float64).round(_DECIMALS)
+    y_values: Floats = np.asarray(y, dtype=np.float64).round(_DECIMALS)
     if len(x_values) < 3 or np.ptp(x_values) == 0 or np.ptp(y_values) == 0:
         return _undefined(units)
     if method == "pearson":
