@@ -26,6 +26,14 @@ LONGEST = 520
 READ: tuple[str, ...] = (
     "statistics",
     "similarity",
+    "inputs/annotations.py",
+    "inputs/conversations.py",
+    "inputs/heads.py",
+    "inputs/paraphrases.py",
+    "inputs/readings.py",
+    "inputs/text.py",
+    "inputs/texts.py",
+    "inputs/turns.py",
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 

@@ -113,7 +113,7 @@ class TextFile:
 
     @property
     def is_rewrites(self) -> bool:
-        """Whether the file contains the output of a rewriter, not only the turns that it rewrote."""
+        """Whether the file contains the output of a rewriter, not only what it rewrote."""
         qr_field = self._formulations.get("qr")
         human_field = self._formulations.get("human")
         return qr_field in self._contents.text_format.sampled and qr_field != human_field
@@ -211,7 +211,11 @@ class TextFile:
             return _Records(text_format, records, None)
         if isinstance(value, dict) and (not value or _has_text(value)):
             return _Records(PLAIN, list(_records_by_turn(self.path)), None)
-        what = {dict: "an object", list: "a list"}.get(type(value), "a value")
+        what = "a value"
+        if isinstance(value, dict):
+            what = "an object"
+        elif isinstance(value, list):
+            what = "a list"
         problem = f"JSON, but {what} without texts of turns"
         raise input_error(self.path, None, problem, _FORMATS, "unknown-format")
 
