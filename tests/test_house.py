@@ -26,6 +26,7 @@ LONGEST = 520
 READ: tuple[str, ...] = (
     "statistics",
     "similarity",
+    "inputs/annotation_tasks.py",
     "inputs/annotations.py",
     "inputs/conversations.py",
     "inputs/heads.py",

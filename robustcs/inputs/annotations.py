@@ -22,19 +22,26 @@ The columns determine the format:
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from robustcs.errors import UsageError, input_error
+from robustcs.inputs.annotation_tasks import (
+    CONFIDENCE,
+    Spans,
+    answer_of,
+    literal,
+    marked_level,
+    selection_of,
+    snippets_of,
+)
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import BadRowError, RowProblems, UnusableRowError, noted
 from robustcs.inputs.tables import Fields, by_field, named, read_rows, text_of
-from robustcs.inputs.text import id_text, number_of, parse_json, whole_of
+from robustcs.inputs.text import id_text, number_of, whole_of
 from robustcs.wording import counted
 
 #: What annotators read: a passage or a sentence to select characters from, or a passage to select
@@ -44,9 +51,6 @@ Unit = Literal["paragraph", "sentence", "selection"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 #: (turn, passage or sentence id).
 TextKey = tuple[str, str]
-#: Half-open [start, end) in characters.
-Span = tuple[int, int]
-Spans = tuple[Span, ...]
 #: Columns of MTurk, in lower case, that determine the format.
 _TASK = "answer.taskanswers"
 _SENTENCES = "input.sentences"
@@ -245,15 +249,15 @@ def _text_of_row(row: Mapping[str, Any], unit: Unit) -> AnnotatedText:
     if unit not in UNITS:
         problem = f"unknown unit {_shortened(unit)}"
         raise BadRowError(problem, "write paragraph or sentence", "bad-unit")
-    answer = _answer(row)
+    answer = answer_of(row)
     if unit == "selection":
-        read = _selection(row)
+        read = selection_of(row)
     else:
-        read = _snippets(row, answer, f"turn {turn} passage {passage}")
+        read = snippets_of(row, answer, f"turn {turn} passage {passage}")
     annotation = Annotation(
         worker=worker,
         spans=tuple(sorted(set(read.selected))),
-        confidence=_level(row.get("confidence") if answer is None else _marked_level(answer)),
+        confidence=_level(row.get("confidence") if answer is None else marked_level(answer)),
         seconds=_seconds(row),
         accepted=_accepted(row),
     )
@@ -324,7 +328,7 @@ def _id(value: object) -> str:
     Anything else is empty.
     """
     if isinstance(value, str) and value.strip().startswith("["):
-        ids = _literal(value.strip())
+        ids = literal(value.strip())
         is_one_id = isinstance(ids, list) and len(ids) == 1 and isinstance(ids[0], str)
         return id_text(ids[0]) if is_one_id else ""
     return id_text(value)
@@ -352,196 +356,3 @@ def shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...]
         " counts as one annotator"
     )
     return (note,)
-
-
-# ---------------------------------------------------------------- the answer of one annotation task
-#: The levels of confidence of CAsT-snippets, from 1 on.
-CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")
-#: Longest literal; answers are short, and a longer literal could exhaust the parser's memory.
-_LONGEST = 1_000_000
-#: Most bits of an offset. A Python literal can contain a number of a million digits, which str()
-#: rejects.
-_OFFSET_BITS = 63
-#: Most characters of a wrong literal in a message.
-_LONGEST_SHOWN_LITERAL = 40
-
-
-class _Read(NamedTuple):
-    """A text, the sentences to choose from (else empty), and the selected spans."""
-
-    text: str
-    parts: Spans
-    selected: list[Span]
-
-
-def _literal(text: str) -> Any:
-    """Return the value of a literal in JSON or Python notation.
-
-    None if it is neither, or too long.
-    """
-    if len(text) > _LONGEST:
-        return None
-    for parse in (parse_json, ast.literal_eval):
-        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            return parse(text)
-    return None
-
-
-def _answer(row: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the parts of an answer of MTurk, ``[{name: {"entities": […]}, …}]``.
-
-    None for a row of JSONL. Raises :class:`BadRowError` if it cannot be parsed.
-    """
-    written = row.get("snippets")
-    if not isinstance(written, str):
-        return None
-    value = _literal(written)
-    if value is None:
-        shown = repr(written[:_LONGEST_SHOWN_LITERAL])
-        problem = f"the answer {shown} is neither JSON nor a Python literal"
-        raise BadRowError(problem, "write JSON, as MTurk does", "not-a-literal")
-    parts = value if isinstance(value, list) else [value]
-    return [part for part in parts if isinstance(part, dict)]
-
-
-def _snippets(row: Mapping[str, Any], answer: list[dict[str, Any]] | None, of: str) -> _Read:
-    """Return the text of a row and its snippets.
-
-    These are a list of ``[start, end]``, or the entities of an ``answer`` of MTurk. ``of`` names
-    the text in messages. Raises :class:`BadRowError`.
-    """
-    text = row["text"]
-    if not isinstance(text, str) or not text.strip():
-        advice = "add the text that the offsets refer to"
-        raise UnusableRowError(f"{of}: no text", advice, "empty-text")
-    snippets: Any = row["snippets"] if answer is None else _offsets_of_entities(answer)
-    if not isinstance(snippets, list):
-        advice = 'write "snippets": [[start, end], …], or [] for none'
-        raise BadRowError("no snippets", advice, "no-snippets")
-    if not all(_is_pair_of_offsets(snippet) for snippet in snippets):
-        problem = "a snippet without start and end"
-        raise BadRowError(problem, "write both as whole numbers", "bad-offsets")
-    for start, end in snippets:
-        if not 0 <= start < end <= len(text):
-            problem = (
-                f"{of}: snippet [{start}, {end}) is not inside the text of {len(text)} characters"
-            )
-            advice = "count offsets in characters from 0, with start below end"
-            raise BadRowError(problem, advice, "bad-offsets")
-    return _Read(text, (), [(start, end) for start, end in snippets])
-
-
-def _offsets_of_entities(answer: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
-    """Return the unchecked ``[start, end]`` of all entities of an answer of MTurk.
-
-    Raises :class:`BadRowError` if it has no list of entities.
-    """
-    offsets: list[list[Any]] = []
-    has_list = False
-    for tasks in answer:
-        for task in tasks.values():
-            if not isinstance(task, dict) or not isinstance(task.get("entities"), list):
-                continue
-            has_list = True
-            for entity in task["entities"]:
-                fields = entity if isinstance(entity, dict) else {}
-                offsets.append([fields.get("startOffset"), fields.get("endOffset")])
-    if not has_list:
-        problem = "the answer has no list of entities"
-        raise BadRowError(problem, 'write [{"task": {"entities": []}}]', "no-entities")
-    return offsets
-
-
-def _is_pair_of_offsets(snippet: object) -> bool:
-    return isinstance(snippet, list) and len(snippet) == 2 and all(map(_is_offset, snippet))
-
-
-def _is_offset(value: object) -> bool:
-    if not isinstance(value, int) or isinstance(value, bool):
-        return False
-    return value.bit_length() <= _OFFSET_BITS
-
-
-def _marked_level(answer: Iterable[Mapping[str, Any]]) -> str | None:
-    """Return the level marked in ``answer_confidence`` of an answer of MTurk.
-
-    None unless exactly one level is marked.
-    """
-    for part in answer:
-        levels = part.get("answer_confidence")
-        if isinstance(levels, dict):
-            marked = [name for name in CONFIDENCE if levels.get(name) is True]
-            return marked[0] if len(marked) == 1 else None
-    return None
-
-
-def _selection(row: Mapping[str, Any]) -> _Read:
-    """Return the sentences of a row as one text, their spans, and the spans of the chosen ones.
-
-    ``sentences`` are texts whose numbers from 0 are in ``chosen``; or, without ``chosen``,
-    ``[text, id]`` pairs with a column ``Answer.ID.on`` each. Raises :class:`BadRowError` if they
-    cannot be read.
-    """
-    entries = _sentence_entries(row)
-    sentences = [entry[0] for entry in entries]
-    if "chosen" in row:
-        chosen = _chosen_numbers(row["chosen"], len(sentences))
-    else:
-        chosen = _marked_numbers(row, [entry[-1] for entry in entries])
-    spans: list[Span] = []
-    start = 0
-    for sentence in sentences:
-        end = start + len(sentence)
-        spans.append((start, end))
-        start = end + 1  # one space between two sentences
-    selected = [spans[number] for number in sorted(set(chosen))]
-    return _Read(" ".join(sentences), tuple(spans), selected)
-
-
-def _sentence_entries(row: Mapping[str, Any]) -> list[list[Any]]:
-    """Return the sentences of a row, each a list that begins with its text.
-
-    Raises :class:`BadRowError` unless there is a list of sentences, all with texts.
-    """
-    sentences = row["sentences"]
-    if isinstance(sentences, str):
-        sentences = _literal(sentences)
-    entries = []
-    if isinstance(sentences, list):
-        entries = [entry if isinstance(entry, list) else [entry] for entry in sentences]
-    if not entries or not all(_begins_with_text(entry) for entry in entries):
-        raise BadRowError("no list of sentences", "write their texts as a list", "no-sentences")
-    return entries
-
-
-def _begins_with_text(entry: list[Any]) -> bool:
-    return bool(entry) and isinstance(entry[0], str) and bool(entry[0].strip())
-
-
-def _chosen_numbers(chosen: Any, count: int) -> list[int]:
-    """Return the numbers of the chosen ones of ``count`` sentences. Raises :class:`BadRowError`."""
-    are_numbers = isinstance(chosen, list) and all(
-        _is_offset(number) and 0 <= number < count for number in chosen
-    )
-    if not are_numbers:
-        problem = f"chosen is not a list of numbers from 0 to {count - 1}"
-        advice = 'write "chosen": [0, 2], numbers of sentences, or [] for none'
-        raise BadRowError(problem, advice, "bad-choice")
-    return list(chosen)
-
-
-def _marked_numbers(row: Mapping[str, Any], ids: Sequence[object]) -> list[int]:
-    """Return the numbers of the sentences whose column ``Answer.ID.on`` is true.
-
-    Raises :class:`BadRowError` if one is neither true nor false.
-    """
-    marked = []
-    for number, sentence_id in enumerate(ids):
-        mark = text_of(row.get(f"Answer.{sentence_id}.on")).lower()
-        if mark not in ("true", "false"):
-            problem = f"sentence {number} is neither on nor off"
-            advice = "write True or False for every sentence (Answer.ID.on)"
-            raise BadRowError(problem, advice, "no-choice")
-        if mark == "true":
-            marked.append(number)
-    return marked
