@@ -36,8 +36,9 @@ _LISTED = 12
 
 
 def has_conversations(path: StrPath) -> bool:
-    """Return whether a file has columns of turn ids and conversations; no file without such columns
-    is an error.
+    """Return whether a file has columns of turn ids and conversations.
+
+    A file without such columns, or that cannot be read, is no error.
     """
     try:
         columns = read_rows(path, ProblemList(path))[0]

@@ -53,8 +53,9 @@ class Paraphrase:
 
 
 class Paraphrases(dict[str, tuple[Paraphrase, ...]]):
-    """Turn → its paraphrases in file order, the turns in natural order; ``notes`` mention skipped
-    rows.
+    """Turn → its paraphrases in file order, the turns in natural order.
+
+    ``notes`` mention skipped rows.
     """
 
     notes: tuple[str, ...] = ()

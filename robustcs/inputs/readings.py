@@ -24,8 +24,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Skipped:
-    """The skipped rows of a file: ``count`` of ``rows``; ``what`` names the rows (texts, answers
-    and so on).
+    """The skipped rows of a file: ``count`` of ``rows``.
+
+    ``what`` names the rows (texts, answers and so on).
     """
 
     count: int

@@ -226,8 +226,9 @@ _WHOLE = re.compile(r"([+-]?)0*([0-9]+)")
 
 
 def whole_number(text: str, most: int) -> int | None:
-    """Return the whole number in ASCII digits; None for any other text, and for a number beyond
-    ±``most``.
+    """Return the whole number in ASCII digits.
+
+    None for any other text, and for a number beyond ±``most``.
     """
     match = _WHOLE.fullmatch(text)
     if match is None or len(match[2]) > len(str(most)):

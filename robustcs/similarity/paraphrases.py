@@ -92,8 +92,9 @@ def _common_start(first: Sequence[str], second: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class TooSimilar:
-    """A dropped paraphrase, the kept one that it is too similar to, and the text compared: ``kind``
-    is manual or raw.
+    """A dropped paraphrase, the kept one that it is too similar to, and how they are related.
+
+    ``kind``: the text that was compared, manual or raw.
     """
 
     dropped: Paraphrase

@@ -172,8 +172,9 @@ def equal_rankings(pair: RankingPair) -> npt.NDArray[np.bool_]:
 
 
 def overlap(pair: RankingPair, k: int) -> Values:
-    """Return the recall of Human's top k: ``|top_k(QR) ∩ top_k(Human)| / |top_k(Human)|``, in [0,
-    1].
+    """Return the recall of Human's top k, in [0, 1].
+
+    ``|top_k(QR) ∩ top_k(Human)| / |top_k(Human)|``.
 
     Source: Figure 2 of the error-analysis paper.
     """

@@ -191,8 +191,9 @@ Cited = Sequence[tuple[str, Sequence[str]]]
 
 
 class Sentence(NamedTuple):
-    """A sentence, the half-open interval [start, end) of an answer; None if nothing was compared,
-    or texts are missing.
+    """A sentence, the half-open interval [start, end) of an answer.
+
+    ``supported`` is None if nothing was compared, or texts are missing.
     """
 
     start: int

@@ -1,5 +1,6 @@
-"""Shorter versions of a turn: its last sentence without the feedback before it, and a baseline
-without nouns.
+"""Shorter versions of a turn: only its last sentence, or no nouns.
+
+The first leaves out the feedback before the question; the second is a baseline.
 
 Source: Al-Thani et al. (2023), "ECAsT". Stage 2 splits a turn into sentences and keeps the last
 one, the question; VADER (Hutto & Gilbert, 2014) measures the sentiment of the removed sentences.

@@ -33,8 +33,9 @@ Words = Counter[str]
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text without case, punctuation and apostrophes: whats, the, dogs for
-    ``What's the dog's``.
+    """Return the words of a text without case, punctuation and apostrophes.
+
+    For ``What's the dog's``: whats, the, dogs.
     """
     return _WORD.findall(_APOSTROPHES.sub("", unicodedata.normalize("NFKC", text)).casefold())
 
@@ -65,9 +66,7 @@ def distinct_n(texts: Sequence[Sequence[str]], n: int) -> float:
 
 
 class Precision(NamedTuple):
-    """The number of words of a text that are in the gold information, and the number of all its
-    words.
-    """
+    """The number of words of a text that are in the gold information, and of all its words."""
 
     shared: int
     words: int
@@ -101,15 +100,17 @@ def has_content(text: str) -> bool:
 
 
 def held(item: Words, text: Words) -> float:
-    """Return the share of an item's words that are in ``text``, as multisets; 0 for an item without
-    words.
+    """Return the share of an item's words that are in ``text``, as multisets.
+
+    0 for an item without words.
     """
     return common(item, text) / item.total() if item else 0.0
 
 
 def precision(text: Words, items: Iterable[Words]) -> Precision:
-    """Count the words of a text that are in the gold items; each word counts up to its highest
-    count in one item.
+    """Count the words of a text that are in the gold items.
+
+    Each word counts up to its highest count in one item.
     """
     gold: Words = Counter()
     for item in items:

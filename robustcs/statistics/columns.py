@@ -1,5 +1,4 @@
-"""Comparisons with sign-flip tests: columns of their tables, effect size, detectable difference,
-required units, and margin.
+"""Comparisons with sign-flip tests: columns of their tables, effect sizes, power and margin.
 
 A difference θ with standard error SE over K units gives t = θ/SE with K − 1 degrees of freedom.
 Under a true difference, t has a noncentral t distribution with δ = √K times the standardized mean

@@ -1,5 +1,6 @@
-"""Differences between systems with partly drawn data: one interval and one p for both kinds of
-uncertainty, the sample of units and the draws.
+"""Differences between systems with partly drawn data, with intervals and p-values.
+
+They cover two kinds of uncertainty: the sample of units and the draws.
 
 Every draw completes the data and has its own sign-flip distribution: the ratios Σ_S y / Σ_S n over
 random subsets S of the units, whose quantiles are the interval of

@@ -58,8 +58,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Tested(Estimate):
-    """An estimate with the two-sided p of "it is 0". The interval inverts the test, so the two
-    never contradict.
+    """An estimate with the two-sided p of "it is 0".
+
+    The interval inverts the test, so the two never contradict.
 
     p
         The p-value; nan if no test was possible.

@@ -53,8 +53,9 @@ class Family:
     method: Method = "max-T"
 
     def describe(self, noun: str = "comparison") -> str:
-        """Return ``max-T over 66 comparisons``, for the note of a table; ``noun`` names a
-        comparison, such as ``pair``.
+        """Return ``max-T over 66 comparisons``, for the note of a table.
+
+        ``noun`` names a comparison, such as ``pair``.
         """
         return f"{self.method} over {counted(len(self.p), noun)}"
 

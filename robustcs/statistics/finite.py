@@ -1,9 +1,8 @@
-"""Shares of a finite population of turns, estimated from a simple random sample without
-replacement.
+"""Shares of a finite population of turns, estimated from a simple random sample.
 
-The estimates hold for the turns of this population only, not for other conversations; so
-conversations need no allowance: every turn had the same chance of being drawn. If the sample
-contains the whole population, the intervals have width 0.
+The sample is drawn without replacement. The estimates hold for the turns of this population only,
+not for other conversations; so conversations need no allowance: every turn had the same chance of
+being drawn. If the sample contains the whole population, the intervals have width 0.
 """
 
 from __future__ import annotations

@@ -47,12 +47,7 @@ def compact_letters(count: int, differ: Mapping[tuple[int, int], bool]) -> tuple
     without significant differences, and the best system has an a. Groups are grown greedily in the
     given order, and redundant ones are removed. The letters are few, but not provably the fewest.
     """
-    alike = [
-        [not differ.get((min(row, column), max(row, column)), False) for column in range(count)]
-        for row in range(count)
-    ]
-    for system in range(count):
-        alike[system][system] = True
+    alike = _alike(count, differ)
     groups: list[set[int]] = []
     covered: set[tuple[int, int]] = set()
     for first in range(count):
@@ -65,9 +60,18 @@ def compact_letters(count: int, differ: Mapping[tuple[int, int], bool]) -> tuple
     groups.sort(key=sorted)
     texts = []
     for system in range(count):
-        own_groups = [place for place, group in enumerate(groups) if system in group]
-        texts.append(" ".join(_letter(place) for place in own_groups))
+        places = [place for place, group in enumerate(groups) if system in group]
+        texts.append(" ".join(_letter(place) for place in places))
     return tuple(texts)
+
+
+def _alike(count: int, differ: Mapping[tuple[int, int], bool]) -> list[list[bool]]:
+    """Return whether two systems do not differ significantly, by both; each is like itself."""
+    alike = [[True] * count for _ in range(count)]
+    for (first, second), significantly in differ.items():
+        if significantly and first != second:
+            alike[first][second] = alike[second][first] = False
+    return alike
 
 
 def _grown(group: set[int], start: int, alike: Sequence[Sequence[bool]]) -> set[int]:

@@ -38,8 +38,9 @@ _ROUNDING = 1e-12
 
 
 class Ratio(NamedTuple):
-    """Σy / Σn of M estimates, its variance, and the number of units with turns: float64[M],
-    float64[M], int64[M].
+    """Σy / Σn of M estimates, its variance, and the number of units with turns.
+
+    float64[M], float64[M], int64[M].
     """
 
     value: Floats

@@ -1,5 +1,4 @@
-"""Scores from human judgments of some conversations and a model judge's grades of all, with
-intervals.
+"""Scores from human judgments of some conversations and a model judge's grades of all.
 
 Prediction-powered inference (Angelopoulos et al. 2023) for ratio estimates over units, with a tuned
 weight of the model. Y and F are the sums of human scores and of the model's scores over the m turns

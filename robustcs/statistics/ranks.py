@@ -15,6 +15,7 @@ with a one-sided limit "at least L" from resampled units.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +37,9 @@ def _above(scores: npt.ArrayLike) -> Mask:
 
 
 def ranks(scores: npt.ArrayLike) -> Codes:
-    """Return the rank of every system from 1; tied systems share the best of their ranks (1, 2, 2,
-    4).
+    """Return the rank of every system from 1.
+
+    Tied systems share the best of their ranks (1, 2, 2, 4).
     """
     return np.asarray(1 + _above(scores).sum(axis=-1))
 
@@ -99,8 +101,10 @@ def _down_to(system_ranks: Codes, depths: Codes) -> Codes:
     return np.asarray((system_ranks[..., None] <= depths).sum(axis=-2))
 
 
-#: Name in results → function of (reference or first, estimate or second).
-METHODS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], Floats]] = {
+#: Function of two rankings, given by scores: reference or first, estimate or second.
+RankCorrelation = Callable[[npt.ArrayLike, npt.ArrayLike], Floats]
+#: Name in results → the function.
+METHODS: dict[str, RankCorrelation] = {
     "kendall": kendall,
     "tau_ap": tau_ap,
     "rbo": rbo,
@@ -113,6 +117,21 @@ _PAIRS = 4_000_000
 
 #: Number of bootstrap resamples.
 RESAMPLES = 2000
+
+
+class _SystemSums(NamedTuple):
+    """Sums over units of S systems, float64[S, K], and the turns of the units, float64[K]."""
+
+    sums: Floats
+    sizes: Floats
+
+    def means(self) -> Floats:
+        """Return float64[S]: the means of the systems over all turns."""
+        return np.asarray(self.sums.sum(axis=1) / self.sizes.sum())
+
+    def resampled_means(self, weights: Floats) -> Floats:
+        """Return float64[B, S]: the means over turns in every resample; ``weights`` [B, K]."""
+        return np.asarray(weights @ self.sums.T / (weights @ self.sizes)[:, None])
 
 
 def rank_stability(
@@ -132,42 +151,43 @@ def rank_stability(
     ``other_sizes``, the second has its own units, which are resampled separately. ``low`` is the
     5th percentile of the resamples, and ``high`` is always nan. No limit below five units.
     """
-    first, second = np.asarray(reference, dtype=np.float64), np.asarray(estimate, dtype=np.float64)
-    first_sizes = np.asarray(sizes, dtype=np.float64)
     same_units = other_sizes is None
-    second_sizes = first_sizes if same_units else np.asarray(other_sizes, dtype=np.float64)
+    second_sizes = sizes if other_sizes is None else other_sizes
+    first = _SystemSums(np.asarray(reference, np.float64), np.asarray(sizes, np.float64))
+    second = _SystemSums(np.asarray(estimate, np.float64), np.asarray(second_sizes, np.float64))
     correlation = METHODS[method]
-    first_means = first.sum(axis=1) / first_sizes.sum()
-    second_means = second.sum(axis=1) / second_sizes.sum()
-    value = float(correlation(first_means, second_means))
-    units = min(len(first_sizes), len(second_sizes))
+    value = float(correlation(first.means(), second.means()))
+    units = min(len(first.sizes), len(second.sizes))
     note = units_note(units, noun)
     if units < LEAST_UNITS or np.isnan(value):
         return Estimate(value, np.nan, np.nan, units, STABILITY_METHOD, note)
-
-    generator = np.random.default_rng(seed)
-    blocks = []
-    step = max(1, _PAIRS // len(first) ** 2)
-    for start in range(0, resamples, step):
-        count = min(step, resamples - start)
-        weights = resampled(generator, len(first_sizes), count)
-        second_weights = weights
-        if not same_units:
-            second_weights = resampled(generator, len(second_sizes), count)
-        blocks.append(
-            correlation(
-                _means(first, first_sizes, weights), _means(second, second_sizes, second_weights)
-            )
-        )
-    values = np.concatenate(blocks)
-    values = values[~np.isnan(values)]
+    values = _resampled_correlations(first, second, same_units, correlation, seed, resamples)
     low = float(np.quantile(values, 1 - CONFIDENCE)) if len(values) else np.nan
     limit_note = "lower limit for rankings on the same number of other units; no upper limit"
-    return Estimate(
-        value, min(low, value), np.nan, units, STABILITY_METHOD, joined(limit_note, note)
-    )
+    note = joined(limit_note, note)
+    return Estimate(value, min(low, value), np.nan, units, STABILITY_METHOD, note)
 
 
-def _means(sums: Floats, sizes: Floats, weights: Floats) -> Floats:
-    """Return float64[R, S]: the means of the systems over turns in every resample."""
-    return np.asarray(weights @ sums.T / (weights @ sizes)[:, None])
+def _resampled_correlations(
+    first: _SystemSums,
+    second: _SystemSums,
+    same_units: bool,
+    correlation: RankCorrelation,
+    seed: int,
+    resamples: int,
+) -> Floats:
+    """Return float64[≤ resamples]: the correlation in every resample in which it is defined."""
+    generator = np.random.default_rng(seed)
+    blocks = []
+    systems = len(first.sums)
+    step = max(1, _PAIRS // systems**2)
+    for start in range(0, resamples, step):
+        count = min(step, resamples - start)
+        weights = resampled(generator, len(first.sizes), count)
+        second_weights = weights
+        if not same_units:
+            second_weights = resampled(generator, len(second.sizes), count)
+        means, second_means = first.resampled_means(weights), second.resampled_means(second_weights)
+        blocks.append(correlation(means, second_means))
+    values = np.concatenate(blocks)
+    return np.asarray(values[~np.isnan(values)])

@@ -1,5 +1,4 @@
-"""Sign-flip test of a difference between two systems, by whole units, and the interval that inverts
-it.
+"""Sign-flip test of a difference between two systems, and the interval that inverts it.
 
 If two systems were equal, the difference y_g of every unit g could equally have the opposite sign.
 p is the share of sign patterns whose total is at least as far from 0 as the observed one. The same

@@ -71,8 +71,9 @@ class Units:
         return np.add.reduceat(table[..., order], starts, axis=-1)
 
     def take(self, rows: npt.ArrayLike) -> Units:
-        """Return the units of the turns selected by ``rows`` (bool[T] or indices), without empty
-        units.
+        """Return the units of the turns selected by ``rows``, without empty units.
+
+        ``rows``: bool[T] or indices.
         """
         different, codes = np.unique(self.codes[np.asarray(rows)], return_inverse=True)
         return Units(
