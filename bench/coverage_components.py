@@ -19,10 +19,10 @@ import numpy as np
 
 import robustcs
 from robustcs.evaluation.grid import Grid
+from robustcs.statistics.crossed import EFFECTS, effect_sizes
 from robustcs.statistics.families import max_t
-from robustcs.statistics.ranks import halves_of
+from robustcs.statistics.halves import halves_of
 from robustcs.statistics.units import Units, units_of
-from robustcs.statistics.variance import EFFECTS, effect_sizes
 from robustcs.studies.components.analysis import single_changes
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -33,7 +33,8 @@ from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.agreement import agreement_estimate, alpha_of, alpha_sums
-from robustcs.statistics.means import mean_estimates, preferred_share, share_estimates
+from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.preference import preferred_share
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import variance_components

@@ -27,8 +27,8 @@ from robustcs.inputs.runs import read_run
 from robustcs.statistics import sign_flip
 from robustcs.statistics.columns import Needed, effect_sizes, units_needed, within_margin
 from robustcs.statistics.estimate import Estimate, Tested, sparse_note
+from robustcs.statistics.samples import sampled_mean, sampling_error
 from robustcs.statistics.units import Units, units_of
-from robustcs.statistics.variance import sampled_mean, sampling_error
 from robustcs.studies.crowd.analysis import as_qrels
 
 #: Cells by the share of conversations in which a pair differs.

@@ -38,7 +38,7 @@ from robustcs.evaluation.hole_expectation import contrasts, fill_holes  # noqa: 
 from robustcs.evaluation.hole_tipping import tipping  # noqa: E402
 from robustcs.evaluation.matrix import UNJUDGED  # noqa: E402
 from robustcs.evaluation.measure import parse_measure  # noqa: E402
-from robustcs.statistics.families import completed_family  # noqa: E402
+from robustcs.statistics.completed import completed_family  # noqa: E402
 from robustcs.statistics.units import units_of  # noqa: E402
 
 MEASURES = tuple(parse_measure(name) for name in ("ndcg_cut_5", "P_5"))

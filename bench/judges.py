@@ -41,7 +41,7 @@ from robustcs.inputs.labels import read_labels
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics.means import cluster_ratio, t_quantile
+from robustcs.statistics.means import cluster_ratio
 from robustcs.statistics.prediction_powered import (
     LEAST_PILOT,
     Corrected,
@@ -50,6 +50,7 @@ from robustcs.statistics.prediction_powered import (
     selection_test,
     units_to_judge,
 )
+from robustcs.statistics.student import t_quantile
 from robustcs.statistics.units import Units, units_of
 
 PAGE = ROOT / "docs" / "audit.md"

@@ -67,10 +67,10 @@ TESTED_BY = {
     "evaluation/rating_scales.py": ("studies/agreement/test_ratings.py",),
     "evaluation/state.py": ("studies/compare/test_cases.py",), "evaluation/thresholds.py": ("thresholds", "terms"),
     "statistics/__init__.py": ("quotient",), "statistics/agreement.py": ("agreement", "unit_agreement"),
-    "statistics/families.py": ("families", "correction", "completed", "letters"),
-    "statistics/means.py": ("means", "median", "preference", "risk", "paired"),
-    "statistics/ranks.py": ("ranks", "rank_stability", "halves"),
-    "statistics/variance.py": ("variance", "draws", "choice", "crossed"), "statistics/columns.py": ("columns", "effect"),
+    "statistics/families.py": ("families", "correction"),
+    "statistics/means.py": ("means", "median"), "statistics/preference.py": ("preference", "paired"),
+    "statistics/student.py": ("means",), "statistics/ranks.py": ("ranks", "rank_stability"),
+    "statistics/samples.py": ("draws",), "statistics/columns.py": ("columns", "effect"),
     "studies/review/findings.py": ("analysis",),
 }  # fmt: skip
 #: Limits of a mutant: least CPU seconds, multiple of the usual time, wall seconds per CPU second, and bytes of memory.

@@ -25,8 +25,8 @@ from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.lazy import pd
 from robustcs.result import measure, number, table, text
 from robustcs.statistics import Codes, Floats, settled
+from robustcs.statistics.completed import completed_differ, largest_statistics
 from robustcs.statistics.estimate import LEAST_UNITS
-from robustcs.statistics.families import completed_differ, largest_statistics
 from robustcs.statistics.ranks import DECIMALS
 
 #: Largest factor by which odds are multiplied or divided, and the number of steps to it, equal in

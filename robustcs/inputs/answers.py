@@ -37,6 +37,7 @@ from robustcs.errors import ProblemList, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.file_formats import DPR, QRECC, cited_answers, gold_answers, predicted_answer
 from robustcs.inputs.formats import Record, answer_of, answered, first_turn, is_answer, passages_in
+from robustcs.inputs.heads import first_record
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath, parts_of
 from robustcs.inputs.readings import union_of_texts
@@ -52,15 +53,7 @@ from robustcs.inputs.records import (
 )
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Fields, by_field, find_column, read_rows, text_of
-from robustcs.inputs.text import (
-    filled_lines,
-    first_record,
-    id_text,
-    is_turn_id,
-    json_pairs,
-    number_of,
-    read_json,
-)
+from robustcs.inputs.text import filled_lines, id_text, is_turn_id, json_pairs, number_of, read_json
 
 #: QuAC's answer to a question that its passage does not answer; it matches only itself.
 CANNOT_ANSWER = "CANNOTANSWER"

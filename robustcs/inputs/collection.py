@@ -12,9 +12,10 @@ from itertools import chain
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.heads import first_record
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import add_not_json
-from robustcs.inputs.text import filled_lines, first_record, parse_json
+from robustcs.inputs.text import filled_lines, parse_json
 
 #: The id of a line that begins with it; lines of unwanted passages are not parsed.
 _LEADING_ID = re.compile(

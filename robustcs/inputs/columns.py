@@ -19,9 +19,10 @@ import numpy as np
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, singles_of
 from robustcs.inputs.files import too_large
+from robustcs.inputs.heads import lines_in
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.text import LONGEST_ID, line_chunks, lines_in
+from robustcs.inputs.text import LONGEST_ID, line_chunks
 from robustcs.inputs.trec_lines import LINES, are_ptkb, are_qrels, are_run
 from robustcs.lazy import npt
 from robustcs.wording import counted

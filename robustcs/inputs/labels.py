@@ -17,6 +17,7 @@ import numpy.typing as npt
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.collection import read_passage_ids
 from robustcs.inputs.columns import plain_chunks
+from robustcs.inputs.heads import HEAD
 from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath
@@ -33,7 +34,7 @@ from robustcs.inputs.tables import (
     find_column,
     read_table,
 )
-from robustcs.inputs.text import HEAD, id_text, whole_of
+from robustcs.inputs.text import id_text, whole_of
 from robustcs.messages import Message, OptionName
 from robustcs.stored import unsealed
 

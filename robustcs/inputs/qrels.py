@@ -25,11 +25,12 @@ from robustcs.inputs.columns import (
     line_of_row,
     read_columns,
 )
+from robustcs.inputs.heads import first_lines
 from robustcs.inputs.ids import MAX_GRADE, Ids, first_of_pairs, pair_keys
 from robustcs.inputs.paths import PooledFile, StrPath, is_irds
 from robustcs.inputs.readings import conflict
 from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, read_table
-from robustcs.inputs.text import filled_lines, first_lines, whole_of
+from robustcs.inputs.text import filled_lines, whole_of
 from robustcs.inputs.trec_lines import LINES, MS_MARCO, QRELS_COLUMNS, WITH_QUERIES, without_query
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt

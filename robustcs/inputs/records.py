@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
 from robustcs.errors import InputError, Problem, ProblemList, at_line, input_error
+from robustcs.inputs.heads import HEAD
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.readings import SKIPPED, Skipped
 from robustcs.inputs.text import (
     HALF_CHARACTER,
-    HEAD,
     LONGEST_ID,
     LONGEST_LINE,
     LONGEST_TEXT,

@@ -13,12 +13,13 @@ from functools import cached_property
 
 from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs import mtrag, tables
+from robustcs.inputs.heads import first_record
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.records import ID_NAMES, RowProblems, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import find_column, need_column, read_rows, read_table, text_of
-from robustcs.inputs.text import first_record, id_text, number_of, text_lines
+from robustcs.inputs.text import id_text, number_of, text_lines
 from robustcs.inputs.trec_lines import MS_MARCO, TEXTS, measure_columns
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd

@@ -25,13 +25,14 @@ from robustcs.inputs.file_formats import (
     run_format_of,
 )
 from robustcs.inputs.formats import Role, first_turn, is_answer
+from robustcs.inputs.heads import first_lines, first_record
 from robustcs.inputs.nuggets import is_assignments, is_nuggets
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.reviews import is_reviews
 from robustcs.inputs.tables import Table, find_column, is_parquet, open_table, read_table
-from robustcs.inputs.text import first_lines, first_record, is_turn_id
+from robustcs.inputs.text import is_turn_id
 from robustcs.inputs.trec_lines import (
     LINES,
     MS_MARCO,

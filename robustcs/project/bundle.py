@@ -14,9 +14,10 @@ from typing import Any
 from robustcs.errors import InputError, UsageError, not_written
 from robustcs.inputs import mtrag
 from robustcs.inputs.collection import passage_lines, read_passages
+from robustcs.inputs.heads import first_record
 from robustcs.inputs.paths import IRDS_PREFIX, sidecar_path, url_of
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.text import first_bytes, first_record, read_text
+from robustcs.inputs.text import first_bytes, read_text
 from robustcs.overwrite_guard import CONFIG_NAME, refuse_protected
 from robustcs.project.marks import MARK
 from robustcs.project.model import Project, input_files, new_judgment_files, parse_text_source

@@ -14,10 +14,11 @@ from robustcs.errors import InputError
 from robustcs.evaluation.grid import Cell
 from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
 from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs.heads import first_lines, first_record
 from robustcs.inputs.ids import are_passage_ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run
-from robustcs.inputs.text import first_lines, first_record, number_of
+from robustcs.inputs.text import number_of
 from robustcs.inputs.texts import Samples, TextFile
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import ROLES, Role

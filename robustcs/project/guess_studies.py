@@ -12,13 +12,13 @@ from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import UNITS, Unit, read_annotations
 from robustcs.inputs.clariq import read_evaluation, read_needs, read_preferences, read_topics
 from robustcs.inputs.file_formats import RAG_RUN
+from robustcs.inputs.heads import first_record
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import parts_of
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.ratings import read_gold_checks
 from robustcs.inputs.records import shape_of
 from robustcs.inputs.sniff import Kind, first_cells
-from robustcs.inputs.text import first_record
 from robustcs.project.guess_judgments import ITEM
 from robustcs.project.scan import Found, Proposal, role_of, short_names, words_of
 from robustcs.project.sources import BY_NAME

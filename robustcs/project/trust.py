@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
 from robustcs.documents.words import whole_percent
 from robustcs.inputs.columns import plain_chunks
+from robustcs.inputs.heads import HEAD
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.qrels import FAR, Qrels
 from robustcs.inputs.readings import Skipped
-from robustcs.inputs.text import HEAD
 from robustcs.policy import Grouping
 from robustcs.project.marks import Mark, told
 from robustcs.project.model import Project, paths_of

@@ -1,8 +1,11 @@
-"""Shorter versions of a turn: its last sentence without the feedback before it, and a baseline without nouns.
+"""Shorter versions of a turn: only its last sentence, or no nouns.
 
-Source: Al-Thani et al. (2023), "ECAsT". Stage 2 splits a turn into sentences and keeps the last one, the question; VADER (Hutto
-& Gilbert, 2014) measures the sentiment of the removed sentences. Table 9, "Entity Removal", removes all nouns found by a
-part-of-speech tagger; the default here uses word lists, which are close enough for a baseline.
+The first leaves out the feedback before the question; the second is a baseline.
+
+Source: Al-Thani et al. (2023), "ECAsT". Stage 2 splits a turn into sentences and keeps the last
+one, the question; VADER (Hutto & Gilbert, 2014) measures the sentiment of the removed sentences.
+Table 9, "Entity Removal", removes all nouns found by a part-of-speech tagger; the default here uses
+word lists, which are close enough for a baseline.
 """
 
 from __future__ import annotations
@@ -26,43 +29,51 @@ from robustcs.similarity.function_words import (
 _BEFORE_NOUNS = DETERMINERS | POSSESSIVES | PREPOSITIONS | QUESTION_WORDS
 Sentiment = Literal["negative", "neutral", "positive"]
 #: VADER's limits of the compound score.
-_POSITIVE, _NEGATIVE = 0.05, -0.05
+_POSITIVE = 0.05
+_NEGATIVE = -0.05
 
 
 def without_nouns(text: str) -> str:
     """Return the text without nouns, found by rules; the whole text if no word would remain.
 
-    Removed are capitalised words (except the first) and content words after a determiner, a preposition or a question word.
+    Removed are capitalised words (except the first) and content words after a determiner, a
+    preposition or a question word.
     """
     words = words_of(text)
-    gone: set[int] = set()
+    nouns: list[int] = []
     place = 0
     while place < len(words):
         if words[place].grammar:
             place += 1
             continue
         last = end_of_run(text, words, place)
-        run = range(place, last + 1)
-        noun = place > 0 and words[place - 1].plain in _BEFORE_NOUNS
-        gone.update(at for at in run if noun or (at and text[words[at].start].isupper()))
+        after_determiner = place > 0 and words[place - 1].plain in _BEFORE_NOUNS
+        for in_run in range(place, last + 1):
+            capitalised = text[words[in_run].start].isupper()
+            if after_determiner or (capitalised and in_run > 0):
+                nouns.append(in_run)
         place = last + 1
-    if len(gone) == len(words):
+    if len(nouns) == len(words):
         return text
-    return _without(text, ((words[at].start, words[at].end) for at in sorted(gone)))
+    return _without(text, ((words[noun].start, words[noun].end) for noun in nouns))
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    kept, end = [], 0
-    for first, last in spans:
-        kept.append(text[end:first])
-        end = last
-    return tidy("".join([*kept, text[end:]]))
+    """Return the text without half-open ``spans``, which are ascending, with tidy white space."""
+    kept = []
+    end = 0
+    for span_start, span_end in spans:
+        kept.append(text[end:span_start])
+        end = span_end
+    kept.append(text[end:])
+    return tidy("".join(kept))
 
 
 def tagged_nouns() -> Callable[[str], str]:
-    """Return a function like :func:`without_nouns` that removes the nouns (NN…) of NLTK's part-of-speech tagger.
+    """Return a function like :func:`without_nouns` that uses NLTK's part-of-speech tagger.
 
-    Raises :class:`NotInstalledError` if the tagger has no data; nothing is downloaded.
+    It removes the tokens with tags NN…. Raises :class:`NotInstalledError` if the tagger has no
+    data; nothing is downloaded.
     """
     from nltk.tag import PerceptronTagger
     from nltk.tokenize import NLTKWordTokenizer
@@ -70,18 +81,17 @@ def tagged_nouns() -> Callable[[str], str]:
     try:
         tagger = PerceptronTagger()
     except LookupError as error:
-        found = "NLTK's tagger has no data (averaged_perceptron_tagger_eng)"
+        problem = "NLTK's tagger has no data (averaged_perceptron_tagger_eng)"
         advice = "install the data with: python -m nltk.downloader averaged_perceptron_tagger_eng"
-        raise NotInstalledError("no-tagger", found, advice) from error
+        raise NotInstalledError("no-tagger", problem, advice) from error
     spans_of = NLTKWordTokenizer().span_tokenize
 
     def without(text: str) -> str:
         spans = list(spans_of(text))
-        tags = tagger.tag([text[start:end] for start, end in spans])
-        left = _without(
-            text, (span for span, (_, tag) in zip(spans, tags, strict=True) if tag.startswith("NN"))
-        )
-        return left if words_of(left) else text
+        tagged = tagger.tag([text[start:end] for start, end in spans])
+        nouns = [span for span, (_, tag) in zip(spans, tagged, strict=True) if tag.startswith("NN")]
+        remaining = _without(text, nouns)
+        return remaining if words_of(remaining) else text
 
     return without
 
@@ -107,16 +117,21 @@ class Stripped:
         """The sentiment of ``before``, by VADER's limits of ±0.05."""
         if self.compound >= _POSITIVE:
             return "positive"
-        return "negative" if self.compound <= _NEGATIVE else "neutral"
+        if self.compound <= _NEGATIVE:
+            return "negative"
+        return "neutral"
 
 
 def strip_feedback(text: str) -> Stripped:
     """Split a turn into its last sentence and the text before it."""
-    sentences = [text[start:end] for start, end in sentence_spans(text)]
-    if len(sentences) < 2:
+    spans = sentence_spans(text)
+    if len(spans) < 2:
         return Stripped(text)
-    before = text[: text.rindex(sentences[-1])].strip()
-    return Stripped(sentences[-1], before, float(_vader().polarity_scores(before)["compound"]))
+    start, end = spans[-1]
+    question = text[start:end]
+    before = text[: text.rindex(question)].strip()
+    compound = float(_vader().polarity_scores(before)["compound"])
+    return Stripped(question, before, compound)
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -1,7 +1,8 @@
-"""Comparisons with sign-flip tests: columns of their tables, effect size, detectable difference, required units, and margin.
+"""Comparisons with sign-flip tests: columns of their tables, effect sizes, power and margin.
 
-A difference θ with standard error SE over K units gives t = θ/SE with K − 1 degrees of freedom. Under a true difference, t has
-a noncentral t distribution with δ = √K times the standardized mean difference (Cumming & Finch 2001).
+A difference θ with standard error SE over K units gives t = θ/SE with K − 1 degrees of freedom.
+Under a true difference, t has a noncentral t distribution with δ = √K times the standardized mean
+difference (Cumming & Finch 2001).
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from robustcs.statistics.estimate import (
     units_note,
 )
 from robustcs.statistics.families import Family, max_t_family
-from robustcs.statistics.means import cluster_ratio, t_quantile
+from robustcs.statistics.means import cluster_ratio
 from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.student import t_quantile
 
 P_FLOOR = number("p_floor", "smallest p that this design can give")
 EXACT = flag(
@@ -38,8 +40,8 @@ EXACT = flag(
 )
 EQUIVALENT = flag(
     "equivalent",
-    "true if the 95% CI lies inside ± the margin and no unit accounts for more than 30% of the spread; null without a margin or"
-    " an interval",
+    "true if the 95% CI lies inside ± the margin and no unit accounts for more than 30% of the"
+    " spread; null without a margin or an interval",
     "within margin",
 )
 DETECTABLE = number(
@@ -59,19 +61,29 @@ def columns_of(
     high: str = "ci_high",
     **more: str,
 ) -> dict[str, list[Any]]:
-    """Return columns with a row per estimate: value and limits under these names, and ``more`` (column=attribute)."""
-    names = {value: "value", low: "low", high: "high", **more}
-    return {
-        name: [getattr(one, attribute) for one in estimates] for name, attribute in names.items()
-    }
+    """Return columns with a row per estimate: value and limits under the given names.
+
+    ``more``: further columns, as column=attribute of the estimates.
+    """
+    attributes = {value: "value", low: "low", high: "high", **more}
+    columns = {}
+    for column, attribute in attributes.items():
+        columns[column] = [getattr(estimate, attribute) for estimate in estimates]
+    return columns
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """M comparisons: their tests, adjusted p-values and families. Effect sizes are computed when they are first used.
+    """M comparisons: their tests, adjusted p-values and families.
 
+    Effect sizes are computed when they are first used.
+
+    corrected
+        The adjusted p of each comparison, or its own p if its family has no other.
     sums, sizes, noun
         What was tested: see :func:`comparisons`.
+    power
+        Whether :attr:`columns` contain effect sizes and detectable differences.
     """
 
     tests: Sequence[Tested]
@@ -93,16 +105,16 @@ class Comparisons:
 
         With ``power`` also effect, effect_low, effect_high and detectable.
         """
-        found = columns_of(
+        columns = columns_of(
             self.tests, "difference", p="p", p_floor="floor", exact="exact", note="note"
         )
-        found["p_corrected"] = list(self.corrected)
+        columns["p_corrected"] = list(self.corrected)
         if self.power:
-            found |= columns_of(self.effects, "effect", "effect_low", "effect_high")
-            found["detectable"] = (
+            columns |= columns_of(self.effects, "effect", "effect_low", "effect_high")
+            columns["detectable"] = (
                 detectable_differences(self.sums, self.sizes) if len(self.tests) else []
             )
-        return found
+        return columns
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -119,23 +131,33 @@ def comparisons(
     mid_p: bool = False,
     power: bool = True,
 ) -> Comparisons:
-    """Test every row of ``sums`` [M, K] with :func:`~robustcs.statistics.sign_flip.paired_tests`, and adjust by max-T.
+    """Test every row of ``sums`` [M, K] by sign flips, and adjust the p-values by max-T.
+
+    The tests are those of :func:`~robustcs.statistics.sign_flip.paired_tests`, which explains
+    ``sizes``, ``noun``, ``seed`` and ``mid_p``.
 
     families
-        A label for every row; rows with the same label form a family. By default, all rows form one.
+        A label for every row; rows with the same label form a family. By default, all rows form
+        one.
+    power
+        Whether effect sizes and detectable differences belong to the columns.
     """
     sums = settled(sums)
     tests = paired_tests(sums, sizes, seed, noun, mid_p=mid_p) if len(sums) else ()
-    together: dict[Hashable, list[int]] = {}
-    for row, label in enumerate([None] * len(tests) if families is None else families):
-        together.setdefault(label, []).append(row)
-    corrected, read = [test.p for test in tests], []
-    for rows in together.values():
-        read.append(max_t_family([tests[row] for row in rows], sums[rows], seed))
+    labels: Sequence[Hashable] = [None] * len(tests) if families is None else families
+    rows_of_label: dict[Hashable, list[int]] = {}
+    for row, label in enumerate(labels):
+        rows_of_label.setdefault(label, []).append(row)
+
+    corrected = [test.p for test in tests]
+    adjusted = []
+    for rows in rows_of_label.values():
+        family = max_t_family([tests[row] for row in rows], sums[rows], seed)
+        adjusted.append(family)
         if len(rows) > 1:  # a single comparison needs no adjustment and keeps its mid-p
-            for row, p in zip(rows, read[-1].p.tolist(), strict=True):
+            for row, p in zip(rows, family.p.tolist(), strict=True):
                 corrected[row] = p
-    return Comparisons(tests, corrected, read, sums, sizes, noun, power)
+    return Comparisons(tests, corrected, adjusted, sums, sizes, noun, power)
 
 
 # ---------------------------------------------------------------- effect size, power and margin
@@ -148,11 +170,17 @@ _FEWEST_UNITS = 6
 EVEN = 0.3
 #: Largest number of required units that is reported.
 _MOST_UNITS = 1_000_000
+#: Most steps, and relative precision, of the search for a root.
+_ROOT_STEPS = 100
+_ROOT_PRECISION = 1e-14
 EFFECT_METHOD = "standardized mean difference over units, noncentral t"
 
 
 class Needed(NamedTuple):
-    """Units that a study requires, with the limits of the 95% CI; ``high`` is None if there is no upper limit."""
+    """Units that a study requires, with the limits of the 95% CI.
+
+    None if more than a million are required; ``high`` is also None if there is no upper limit.
+    """
 
     units: int | None
     low: int | None
@@ -162,48 +190,63 @@ class Needed(NamedTuple):
 def effect_sizes(
     sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation"
 ) -> tuple[Estimate, ...]:
-    """Return M standardized mean differences θ / (SE √K) of ``sums`` [M, K] over ``sizes`` [K] or [M, K], with intervals.
+    """Return M standardized mean differences θ / (SE √K), with intervals.
 
-    With one turn per unit, this is Cohen's d of paired differences. Otherwise SE is cluster-robust, so the unit of the effect
-    size is the standard deviation over units. nan if all units are alike; no interval if the difference has no interval.
+    They are those of ``sums`` [M, K] over ``sizes`` [K] or [M, K]. With one turn per unit, this is
+    Cohen's d of paired differences. Otherwise SE is cluster-robust, so the unit of the effect size
+    is the standard deviation over units. nan if all units are alike; no interval if the difference
+    has no interval.
     """
-    value, variance, units = cluster_ratio(sums, sizes)
+    differences = cluster_ratio(sums, sizes)
     moving = (np.abs(np.atleast_2d(sums)) > 0).sum(axis=1)
-    found = []
-    for mean, spread, count, some in zip(
-        value.tolist(), variance.tolist(), units.tolist(), moving.tolist(), strict=True
+    effects = []
+    for value, variance, units, moving_units in zip(
+        differences.value.tolist(),
+        differences.variance.tolist(),
+        differences.units.tolist(),
+        moving.tolist(),
+        strict=True,
     ):
-        few = sparse_note(some, count, noun)
-        notes = joined(units_note(count, noun), few if spread > 0 else f"all {noun}s are alike")
-        if not spread > 0:
-            found.append(Estimate(math.nan, math.nan, math.nan, count, EFFECT_METHOD, notes))
-            continue
-        t = mean / math.sqrt(spread)
-        low, high = (
-            noncentrality_limits(t, count - 1)
-            if count >= LEAST_UNITS and not few
-            else (math.nan, math.nan)
-        )
-        root = math.sqrt(count)
-        found.append(Estimate(t / root, low / root, high / root, count, EFFECT_METHOD, notes))
-    return tuple(found)
+        effects.append(_effect_size(value, variance, units, moving_units, noun))
+    return tuple(effects)
+
+
+def _effect_size(value: float, variance: float, units: int, moving: int, noun: str) -> Estimate:
+    """Return the effect size of one difference, of which ``moving`` of the ``units`` are not 0."""
+    if not variance > 0:
+        notes = joined(units_note(units, noun), f"all {noun}s are alike")
+        return Estimate(math.nan, math.nan, math.nan, units, EFFECT_METHOD, notes)
+    sparse = sparse_note(moving, units, noun)
+    notes = joined(units_note(units, noun), sparse)
+    t = value / math.sqrt(variance)
+    low, high = math.nan, math.nan
+    if units >= LEAST_UNITS and not sparse:
+        low, high = noncentrality_limits(t, units - 1)
+    root = math.sqrt(units)
+    return Estimate(t / root, low / root, high / root, units, EFFECT_METHOD, notes)
 
 
 def noncentrality_limits(
     t: float, freedom: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Return the noncentralities for which a noncentral t exceeds, or is below, ``t`` with probability (1 − confidence)/2."""
+    """Return the limits of the noncentrality that give a noncentral t of ``t``.
 
-    size = abs(t)  # nctdtr is nan for some t below 0
+    With the lower one, t is exceeded with probability (1 − ``confidence``)/2; with the upper one,
+    t is not reached with that probability. ``freedom``: degrees of freedom.
+    """
+    positive_t = abs(t)  # nctdtr is nan for some t below 0
 
-    def limit(chance: float) -> float:
-        # the probability of a smaller t falls as the noncentrality grows
-        below, above = size - 1.0, size + 1.0
-        while special.nctdtr(freedom, below, size) < chance:
-            below -= 2 * (size - below)
-        while special.nctdtr(freedom, above, size) > chance:
-            above += 2 * (above - size)
-        return _root(lambda middle: special.nctdtr(freedom, middle, size) - chance, below, above)
+    def limit(probability: float) -> float:
+        """Return the noncentrality with this probability of a smaller t."""
+        # the probability falls as the noncentrality grows
+        below, above = positive_t - 1.0, positive_t + 1.0
+        while special.nctdtr(freedom, below, positive_t) < probability:
+            below -= 2 * (positive_t - below)
+        while special.nctdtr(freedom, above, positive_t) > probability:
+            above += 2 * (above - positive_t)
+        return _root(
+            lambda middle: special.nctdtr(freedom, middle, positive_t) - probability, below, above
+        )
 
     tail = (1 - confidence) / 2
     low, high = limit(1 - tail), limit(tail)
@@ -214,68 +257,88 @@ def noncentrality_limits(
 def detectable_noncentrality(
     units: int, power: float = POWER, confidence: float = CONFIDENCE
 ) -> float:
-    """Return the δ that a two-sided t test with ``units`` − 1 degrees of freedom detects with ``power``; nan for one unit."""
+    """Return the noncentrality δ that a two-sided t test detects with ``power``.
+
+    The test has ``units`` − 1 degrees of freedom and the level 1 − ``confidence``; nan for one
+    unit.
+    """
     if units < 2:
         return math.nan
     critical = float(t_quantile(units, confidence))
+    far_above = 2 * critical + 10.0
     return _root(
-        lambda middle: 1 - power - special.nctdtr(units - 1, middle, critical),
-        0.0,
-        2 * critical + 10.0,
+        lambda middle: 1 - power - special.nctdtr(units - 1, middle, critical), 0.0, far_above
     )
 
 
-def _root(function: Callable[[float], float], one: float, other: float) -> float:
-    """Return the root of a monotonic function between two points (false position with Illinois weights)."""
-    at_one, at_other = function(one), function(other)
-    for _ in range(100):
-        new = (one * at_other - other * at_one) / (at_other - at_one)
+def _root(function: Callable[[float], float], start: float, end: float) -> float:
+    """Return the root of a monotonic function between two points.
+
+    False position with Illinois weights: of the two ends of the bracket, ``latest`` is the last
+    point tried; the value at an end that stays twice is halved, so that the bracket shrinks from
+    both sides.
+    """
+    retained, latest = start, end
+    at_retained, at_latest = function(retained), function(latest)
+    for _ in range(_ROOT_STEPS):
+        new = (retained * at_latest - latest * at_retained) / (at_latest - at_retained)
         at_new = function(new)
-        if at_new == 0 or abs(new - other) <= 1e-14 * abs(new):
+        if at_new == 0 or abs(new - latest) <= _ROOT_PRECISION * abs(new):
             return new
-        if (at_new > 0) == (at_other > 0):
-            at_one /= 2
+        if (at_new > 0) == (at_latest > 0):
+            at_retained /= 2
         else:
-            one, at_one = other, at_other
-        other, at_other = new, at_new
-    return other
+            retained, at_retained = latest, at_latest
+        latest, at_latest = new, at_new
+    return latest
 
 
 def detectable_differences(
     sums: npt.ArrayLike, sizes: npt.ArrayLike, power: float = POWER
 ) -> list[float]:
-    """Return M smallest true differences that this design detects at .05 with ``power``: δ · SE, two-sided.
+    """Return M smallest true differences that this design detects at .05 with ``power``.
 
-    nan below five units or if all units are alike.
+    They are δ · SE, two-sided; ``sums`` and ``sizes`` as for :func:`effect_sizes`. nan below five
+    units or if all units are alike.
     """
-    _, variance, units = cluster_ratio(sums, sizes)
-    return [
-        detectable_noncentrality(count, power) * math.sqrt(spread)
-        if count >= LEAST_UNITS and spread > 0
-        else math.nan
-        for spread, count in zip(variance.tolist(), units.tolist(), strict=True)
-    ]
+    differences = cluster_ratio(sums, sizes)
+    detectable = []
+    for variance, units in zip(
+        differences.variance.tolist(), differences.units.tolist(), strict=True
+    ):
+        if units >= LEAST_UNITS and variance > 0:
+            detectable.append(detectable_noncentrality(units, power) * math.sqrt(variance))
+        else:
+            detectable.append(math.nan)
+    return detectable
 
 
 def units_needed(effects: Iterable[Estimate], power: float = POWER) -> list[Needed]:
-    """Return, for each of the ``effects``, the number of similar units that detects a true effect of this size at .05.
+    """Return the number of similar units that detects a true effect of each size at .05.
 
-    ``power``: the probability of detection. The limits are those of the effect: larger effects require fewer units. There is no
-    upper limit if the interval of the effect includes 0. None if there is no effect or no interval, or if a million units do
-    not suffice.
+    ``power``: the probability of detection. The limits are those of the effect: larger effects
+    require fewer units. There is no upper limit if the interval of the effect includes 0. None if
+    there is no effect or no interval, or if a million units do not suffice.
     """
-    found = []
-    for one in effects:
-        ends = abs(one.low), abs(one.high)
-        near = 0.0 if one.low <= 0 <= one.high else min(ends)
-        found.append(
-            Needed(*(_units_needed(size, power) for size in (abs(one.value), max(ends), near)))
+    needed = []
+    for effect in effects:
+        sizes_at_limits = abs(effect.low), abs(effect.high)
+        smallest = 0.0 if effect.low <= 0 <= effect.high else min(sizes_at_limits)
+        needed.append(
+            Needed(
+                units=_units_needed(abs(effect.value), power),
+                low=_units_needed(max(sizes_at_limits), power),
+                high=_units_needed(smallest, power),
+            )
         )
-    return found
+    return needed
 
 
 def _units_needed(effect: float, power: float) -> int | None:
-    """Return the fewest units (≥ :data:`_FEWEST_UNITS`) with a detectable standardized difference of at most ``effect``."""
+    """Return the fewest units (≥ :data:`_FEWEST_UNITS`) that detect the standardized ``effect``.
+
+    None if a million do not suffice, or if the effect is 0 or nan.
+    """
     least = detectable_noncentrality(_MOST_UNITS, power)
     if not effect >= least / math.sqrt(_MOST_UNITS):
         return None
@@ -297,10 +360,11 @@ def check_margin(margin: float | None) -> None:
 def within_margin(test: Tested, margin: float | None) -> bool | None:
     """Return whether a difference is shown to be equivalent; None without a margin or an interval.
 
-    The 95% CI must lie inside ±``margin``. These are two one-sided tests at .025 each (Schuirmann 1987), stricter than the
-    usual .05, because with 90% intervals too many pairs that differ by the margin would pass. In addition, no unit may
-    account for more than :data:`EVEN` of the squared deviations: otherwise a few such units decide, and a sample without
-    them looks far too similar (docs/statistics.md).
+    The 95% CI must lie inside ±``margin``. These are two one-sided tests at .025 each (Schuirmann
+    1987), stricter than the usual .05, because with 90% intervals too many pairs that differ by the
+    margin would pass. In addition, no unit may account for more than :data:`EVEN` of the squared
+    deviations: otherwise a few such units decide, and a sample without them looks far too similar
+    (docs/statistics.md).
     """
     if margin is None or math.isnan(test.low) or math.isnan(test.high):
         return None

@@ -26,7 +26,8 @@ from robustcs.evaluation.hole_tipping import (
 )
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import Grades, RunPool
-from robustcs.statistics.families import completed_family, max_t
+from robustcs.statistics.completed import completed_family
+from robustcs.statistics.families import max_t
 from robustcs.statistics.units import units_of
 from tests.evaluation.test_hole_model import MEASURES, POLICY, made_pool, made_runs
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.inputs.text import first_record
+from robustcs.inputs.heads import first_record
 
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from robustcs.errors import InputError
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.heads import ir_metadata
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.sniff import identify
-from robustcs.inputs.text import ir_metadata
 
 
 def written(folder: Path, content: str | list[Any] | dict[str, Any], lines: bool = False) -> Path:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from robustcs.errors import UsageError
+from robustcs.inputs.heads import ir_metadata
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.text import ir_metadata
 from robustcs.retrieval.settings import RetrievalSettings, from_table, in_words
 
 

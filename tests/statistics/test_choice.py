@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from robustcs.statistics.choice import best_choice, expected_best
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import units_of
-from robustcs.statistics.variance import best_choice, expected_best
 
 TURNS = [f"{conversation}_{turn}" for conversation in range(10) for turn in range(6)]
 

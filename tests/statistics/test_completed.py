@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robustcs.statistics.families import (
+from robustcs.statistics.completed import (
     completed_differ,
     completed_family,
     completed_intervals,
     largest_statistics,
-    max_t,
 )
+from robustcs.statistics.families import max_t
 from robustcs.statistics.sign_flip import paired_tests
 
 

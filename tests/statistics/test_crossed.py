@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.statistics.agreement import agreement_estimate
+from robustcs.statistics.crossed import EFFECTS, _effect, crossed_sums, effect_sizes, omega_squared
 from robustcs.statistics.units import units_of
-from robustcs.statistics.variance import EFFECTS, _effect, crossed_sums, effect_sizes, omega_squared
 from tests.conftest import ROOT, load
 
 BENCH = load(ROOT / "bench" / "coverage_components.py")

@@ -14,8 +14,8 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.samples import NORMAL, draws_needed, sampled_mean, sampling_error
 from robustcs.statistics.units import Units
-from robustcs.statistics.variance import NORMAL, draws_needed, sampled_mean, sampling_error
 
 SEED_EFFECT = 0.03
 

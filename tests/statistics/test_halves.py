@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from robustcs.statistics.ranks import halves_of
+from robustcs.statistics.halves import halves_of
 from robustcs.statistics.units import units_of
 
 TURNS = [f"{conversation}_{turn}" for conversation in range(8) for turn in range(3)]

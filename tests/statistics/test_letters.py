@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustcs.statistics.families import compact_letters, letters_of
+from robustcs.statistics.letters import compact_letters, letters_of
 
 PAIRS = st.integers(1, 9).flatmap(
     lambda n: st.tuples(

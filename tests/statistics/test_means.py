@@ -16,9 +16,8 @@ from robustcs.statistics.means import (
     mean_estimates,
     score_estimates,
     share_estimates,
-    t_p,
-    t_quantile,
 )
+from robustcs.statistics.student import t_p, t_quantile
 from robustcs.statistics.units import Units
 
 

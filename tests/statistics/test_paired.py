@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from robustcs.statistics.means import mcnemar_exact
+from robustcs.statistics.preference import mcnemar_exact
 
 
 @settings(deadline=None)

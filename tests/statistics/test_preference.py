@@ -12,7 +12,8 @@ from scipy.stats import binomtest, t
 
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.statistics.families import holm_family
-from robustcs.statistics.means import EXACT_METHOD, cluster_ratio, preferred_share, share_estimates
+from robustcs.statistics.means import cluster_ratio, share_estimates
+from robustcs.statistics.preference import EXACT_METHOD, preferred_share
 
 
 @pytest.mark.parametrize("number", [5, 8, 13, 40])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustcs.statistics.means import Risk, risk
+from robustcs.statistics.risk import Risk, risk
 from robustcs.statistics.sign_flip import paired_tests
 
 

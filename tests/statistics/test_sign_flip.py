@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from robustcs.statistics.estimate import p_text
-from robustcs.statistics.means import mcnemar_exact
+from robustcs.statistics.preference import mcnemar_exact
 from robustcs.statistics.sign_flip import Subsets, limits, paired_tests
 
 # few different values make ties, and sums that are 0

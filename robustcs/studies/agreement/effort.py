@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.inputs.annotations import AnnotatedText, Spans, TextKey
+from robustcs.inputs.annotation_tasks import Spans
+from robustcs.inputs.annotations import AnnotatedText, TextKey
 from robustcs.inputs.annotations import Unit as TextUnit
 from robustcs.policy import Grouping
 from robustcs.result import count, number, p_value, share, table, text

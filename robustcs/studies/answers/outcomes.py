@@ -29,8 +29,9 @@ from robustcs.result import (
 from robustcs.statistics import Mask
 from robustcs.statistics.estimate import LEAST_UNITS, Estimate, units_note
 from robustcs.statistics.families import holm
-from robustcs.statistics.means import cluster_ratio, mean_estimates, share_estimates, t_quantile
+from robustcs.statistics.means import cluster_ratio, mean_estimates, share_estimates
 from robustcs.statistics.prediction_powered import Corrected, corrected, judged_sums
+from robustcs.statistics.student import t_quantile
 from robustcs.statistics.units import Units, units_of
 
 _WILSON = "95% CI: Wilson, clustered by sampling unit"

@@ -17,13 +17,13 @@ from robustcs.similarity.differences import ERROR_TYPES, text_difference
 from robustcs.slicing.estimates import cells, slices_of
 from robustcs.slicing.search import found_rows
 from robustcs.slicing.table import Slicing
+from robustcs.statistics.choice import best_choice
 from robustcs.statistics.columns import columns_of, comparisons
 from robustcs.statistics.estimate import joined
-from robustcs.statistics.families import letters_of
+from robustcs.statistics.letters import letters_of
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
-from robustcs.statistics.variance import best_choice
 
 #: Significance level for differences between rewriters.
 ALPHA = 0.05

@@ -23,12 +23,12 @@ from robustcs.evaluation.turns import (
 )
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.heads import ir_metadata
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.readings import rows_of, texts_in_order
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
-from robustcs.inputs.text import ir_metadata
 from robustcs.inputs.texts import read_samples, read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.conversations import conversations_among

@@ -16,7 +16,7 @@ from robustcs.result import Evaluated, Result, count, number, p_value, share, ta
 from robustcs.statistics.columns import P_FLOOR
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm_family
-from robustcs.statistics.means import preferred_share
+from robustcs.statistics.preference import preferred_share
 from robustcs.studies.clariq import tasks
 from robustcs.wording import counted
 

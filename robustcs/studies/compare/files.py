@@ -19,12 +19,12 @@ from robustcs.evaluation.measure import (
     usual_name,
 )
 from robustcs.inputs.forms import DOCUMENT, called
+from robustcs.inputs.heads import first_lines
 from robustcs.inputs.objects import fields_of, is_frame, is_iterable, is_nested, is_ranx
 from robustcs.inputs.paths import located, parts_of, pooled, shown, url_of
 from robustcs.inputs.scores import has_scores, read_scores
 from robustcs.inputs.sniff import identify
 from robustcs.inputs.tables import find_column
-from robustcs.inputs.text import first_lines
 from robustcs.inputs.trec_lines import measure_columns
 from robustcs.messages import Message, OptionName
 from robustcs.project.model import Project

@@ -34,8 +34,9 @@ from robustcs.messages import Message, OptionName
 from robustcs.policy import Grouping
 from robustcs.statistics import Floats, Mask
 from robustcs.statistics.columns import columns_of
+from robustcs.statistics.completed import completed_intervals
 from robustcs.statistics.estimate import p_text
-from robustcs.statistics.families import completed_intervals, max_t
+from robustcs.statistics.families import max_t
 from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests
 from robustcs.studies.compare.changes import ROUNDING, Aligned
 from robustcs.studies.compare.fit import Fit, lost_line, new_line, on_judged, to_judge

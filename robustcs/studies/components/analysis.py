@@ -31,13 +31,14 @@ from robustcs.result import (
     table,
     text,
 )
+from robustcs.statistics.choice import best_choice
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, comparisons
+from robustcs.statistics.crossed import EFFECTS, effect_sizes
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import Family
+from robustcs.statistics.halves import SPLITS, halves_of
 from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.ranks import SPLITS, halves_of
 from robustcs.statistics.units import Units, units_of
-from robustcs.statistics.variance import EFFECTS, best_choice, effect_sizes
 from robustcs.wording import counted
 
 _CELL = (text("wording", header="Wording"), text("ranker", header="Ranker"))

@@ -48,7 +48,8 @@ from robustcs.statistics.columns import (
     within_margin,
 )
 from robustcs.statistics.estimate import Tested, joined
-from robustcs.statistics.families import Family, letters_of, max_t_family
+from robustcs.statistics.families import Family, max_t_family
+from robustcs.statistics.letters import letters_of
 from robustcs.statistics.means import is_binary, score_estimates
 from robustcs.statistics.units import Units
 from robustcs.studies.evaluate.missing import common_turns, missing_notes

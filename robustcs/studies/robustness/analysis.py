@@ -51,7 +51,8 @@ from robustcs.statistics.columns import (
 )
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.means import TIE, cluster_t_test, risk
+from robustcs.statistics.means import cluster_t_test
+from robustcs.statistics.risk import TIE, risk
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import variance_components
 

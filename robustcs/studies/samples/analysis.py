@@ -24,10 +24,12 @@ from robustcs.result import (
     text,
 )
 from robustcs.similarity.rouge_bleu import rouge
-from robustcs.statistics import variance
+from robustcs.statistics.choice import best_choice, expected_best
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.samples import NORMAL, draws_needed, sampled_mean, sampling_error
 from robustcs.statistics.units import Units, units_of
+from robustcs.statistics.variance import variance_components
 
 #: Component of :data:`robustcs.statistics.variance.COMPONENTS` → its name for samples.
 COMPONENTS = {"turn": "turn", "set": "sample", "turn_set": "interaction", "wording": "drawing"}
@@ -156,9 +158,7 @@ def compare_samples(
             rows["best_of_n"] += [(*cut, *row) for row in _best_of_n(values, units, bounds)]
             rows["sample_variance"] += [
                 (*cut, COMPONENTS[part.name], part.variance, part.share, part.share.note)
-                for part in (
-                    variance.variance_components(values, units, seed) if len(values) > 1 else ()
-                )
+                for part in (variance_components(values, units, seed) if len(values) > 1 else ())
             ]
         rows["sample_turns"] += _turns(one, wording)
     scored = [turn for one in sampled for turn in one.turns]
@@ -221,17 +221,15 @@ def _notes(**estimates: Estimate) -> str:
 def _scores(
     values: np.ndarray, units: Units, bounds: tuple[float, float] | None, within: float, seed: int
 ) -> tuple[Any, ...]:
-    mean = variance.sampled_mean(values, units, bounds)
+    mean = sampled_mean(values, units, bounds)
     of_samples = values.mean(axis=0)
-    choice = variance.best_choice(values.T, units, seed)
-    half, spread = variance.sampling_error(values, units)
-    needed = [
-        variance.draws_needed(limit, within) for limit in (spread.value, spread.low, spread.high)
-    ]
+    choice = best_choice(values.T, units, seed)
+    half, spread = sampling_error(values, units)
+    needed = [draws_needed(limit, within) for limit in (spread.value, spread.low, spread.high)]
     return (
         values.shape[1], len(values), float(of_samples[0]), mean, float(of_samples.min()), float(of_samples.max()),
         float(values.min(axis=1).mean()), choice.chosen, choice.gain, choice.by_chance,
-        replace(spread, value=half, low=variance.NORMAL * spread.low, high=variance.NORMAL * spread.high), within, *needed,
+        replace(spread, value=half, low=NORMAL * spread.low, high=NORMAL * spread.high), within, *needed,
         _notes(mean=mean, headroom=choice.gain, draw=spread),
     )  # fmt: skip
 
@@ -239,12 +237,8 @@ def _scores(
 def _best_of_n(
     values: np.ndarray, units: Units, bounds: tuple[float, float] | None
 ) -> list[tuple[Any, ...]]:
-    best = mean_estimates(
-        units.sums(variance.expected_best(values).T), units.sizes, units.kind, bounds
-    )
-    worst = mean_estimates(
-        units.sums(-variance.expected_best(-values).T), units.sizes, units.kind, bounds
-    )
+    best = mean_estimates(units.sums(expected_best(values).T), units.sizes, units.kind, bounds)
+    worst = mean_estimates(units.sums(-expected_best(-values).T), units.sizes, units.kind, bounds)
     return [
         (n, high, low, _notes(best=high, worst=low))
         for n, (high, low) in enumerate(zip(best, worst, strict=True), 1)

@@ -11,10 +11,10 @@ import pytest
 import scipy
 
 from robustcs.errors import UsageError
+from robustcs.inputs.annotation_tasks import Spans
 from robustcs.inputs.annotations import (
     AnnotatedText,
     Annotation,
-    Spans,
     Unit,
     join_annotations,
     read_annotations,

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.inputs.annotations import AnnotatedText, Annotation, Spans, read_annotations
+from robustcs.inputs.annotation_tasks import Spans
+from robustcs.inputs.annotations import AnnotatedText, Annotation, read_annotations
 from robustcs.studies.agreement.analysis import SnippetAgreement, snippet_agreement
 from robustcs.studies.agreement.effort import cut_references
 from tests.studies.agreement.test_analysis import EVALUATED

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from robustcs.inputs.clariq import Preference
-from robustcs.statistics.means import preferred_share
+from robustcs.statistics.preference import preferred_share
 from robustcs.studies.clariq.analysis import preference_table
 
 

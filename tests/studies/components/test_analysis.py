@@ -19,7 +19,7 @@ from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.families import max_t
-from robustcs.statistics.ranks import SPLITS, halves_of
+from robustcs.statistics.halves import SPLITS, halves_of
 from robustcs.statistics.units import units_of
 from robustcs.studies.components.analysis import Components, components, single_changes
 from tests.conftest import ROOT, load
