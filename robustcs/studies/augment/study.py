@@ -30,6 +30,7 @@ from robustcs.studies.augment.analysis import (
     DEFAULT_MEASURES,
     Augmentation,
     augment,
+    built,
     guessed_groups,
     without_folders,
 )
@@ -189,7 +190,7 @@ def ask(
         estimated, notes = _estimated(workspace, merge.qrels, pooled.measures, within, off_scale)
         found, unit = (found | estimated.tables, estimated.unit) if estimated else (found, unit)
         evaluated = _with(evaluated, notes)
-    return Augmentation(evaluated, pool_depth, merge.qrels, drawn, unit, content={**found})
+    return Augmentation(evaluated, pool_depth, merge.qrels, drawn, unit, content=built(found))
 
 
 def _with(evaluated: Evaluated, notes: Sequence[str], **more: Any) -> Evaluated:
@@ -223,7 +224,9 @@ def _judged_alone(
         unit=found.unit,
         units=found.units,
     )
-    return Augmentation(evaluated, depth, people, judged_unit=found.unit, content={**found.tables})
+    return Augmentation(
+        evaluated, depth, people, judged_unit=found.unit, content=built(found.tables)
+    )
 
 
 def _estimated(

@@ -70,7 +70,9 @@ def explain(retrieval: Retrieval, turn: str) -> Explanation:
     """Explain why the questions of one turn are answered or not."""
     notes = (retrieval.settings.describe(),)
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", 1, 0, notes)
-    return Explanation(evaluated, turn, content={"explanation": retrieval.explain(turn)})
+    return Explanation(
+        evaluated, turn, content=Explanation.built(explanation=retrieval.explain(turn))
+    )
 
 
 def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> StoreSize:
@@ -91,7 +93,7 @@ def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> 
         for (_, ranker, *counts), state in found
     ]
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0)
-    return StoreSize(evaluated, str(store.path), content={"store": rows})
+    return StoreSize(evaluated, str(store.path), content=StoreSize.built(store=rows))
 
 
 def _run(
