@@ -46,7 +46,7 @@ BY_COLLECTION = "_by_collection"
 
 
 def computes(spec: TableSpec) -> Callable[[Method], Method]:
-    """Mark the method of a result that computes a slow table; it is called once, when the table is first used.
+    """Mark the method of a result that computes a slow table, once, when it is first used.
 
     The method returns the content in any form of :meth:`~robustcs.table.TableSpec.of`.
     """
@@ -59,7 +59,7 @@ def computes(spec: TableSpec) -> Callable[[Method], Method]:
 
 
 class Frames(Mapping[str, "pd.DataFrame"]):
-    """Table name → a new frame of a table of a result, the main table first; a slow table is computed when it is first used."""
+    """Table name → a new frame of a table of a result, the main table first."""
 
     def __init__(self, result: Result, names: Iterable[str]) -> None:
         self._result = result
@@ -82,20 +82,23 @@ class Frames(Mapping[str, "pd.DataFrame"]):
 
 @dataclass(frozen=True)
 class Result:
-    """Base of all results: a dataclass that declares its tables as attributes, which are read as frames.
+    """Base of all results: a dataclass that declares its tables as attributes, read as frames.
 
-    A result does not change: every frame that it returns is a copy. :meth:`changed` returns a result with another table.
+    A result does not change: every frame that it returns is a copy. :meth:`changed` returns a
+    result with another table.
 
     study
         The folder of :mod:`robustcs.studies` that computes and displays the result.
     declared
         Declared tables, the main one first.
     content
-        Table → the table, as far as it is computed; with ``TABLE_by_collection`` → the table per collection, if requested.
-        Of the declared tables, only those that a method :func:`computes` may be absent.
+        Table → the table, as far as it is computed; with ``TABLE_by_collection`` → the table per
+        collection, if requested. Of the declared tables, only those that a method
+        :func:`computes` may be absent.
     inputs
-        One entry per input file: role, path, SHA-256 and rows, as in the JSON output; filled by the Python functions. The path
-        of an object is its keyword in angle brackets (``<qrels>``); its checksum is that of its rows.
+        One entry per input file: role, path, SHA-256 and rows, as in the JSON output; filled by the
+        Python functions. The path of an object is its keyword in angle brackets (``<qrels>``); its
+        checksum is that of its rows.
     no_p
         Whether all p-values are missing: see :meth:`without_p`.
     """
@@ -138,14 +141,13 @@ class Result:
         return f"<{type(self).__name__}: {turns}; {', '.join(told)}>"
 
     def __post_init__(self) -> None:
-        """Raise :class:`TypeError` if a table is not one of the declared, has other columns, or cannot be computed."""
+        """Raise :class:`TypeError` if the tables or their columns are not those declared."""
         self._keep(self.content)
         declared = {spec.name for spec in self.declared}
         given = {name for name in self.content if not name.endswith(BY_COLLECTION)}
         if given - declared or declared - given - self._slow.keys():
-            raise TypeError(
-                f"{type(self).__name__} has the tables {sorted(declared)}, given are {sorted(given)}"
-            )
+            kind = type(self).__name__
+            raise TypeError(f"{kind} has the tables {sorted(declared)}, given are {sorted(given)}")
         for name, one in self.content.items():
             if not isinstance(one, Table):
                 raise TypeError(f"table {name} is of type {type(one).__name__}: see TableSpec.of")
@@ -154,12 +156,12 @@ class Result:
 
     @classmethod
     def built(cls, **content: Any) -> dict[str, Table]:
-        """Return declared table → the table of this content, in any form of :meth:`~robustcs.table.TableSpec.of`."""
+        """Return table → the table of this content, in any form of :meth:`TableSpec.of`."""
         specs = {spec.name: spec for spec in cls.declared}
         return {name: specs[name].of(one) for name, one in content.items()}
 
     def _keep(self, content: Mapping[str, Table]) -> None:
-        """Keep the tables in a dictionary of its own, to which slow ones are added; readers cannot change it."""
+        """Keep the tables, to which slow ones are added, where readers cannot change them."""
         vars(self)["_tables"] = dict(content)
         vars(self)["content"] = MappingProxyType(vars(self)["_tables"])
 
@@ -173,7 +175,7 @@ class Result:
         self._keep(state["content"])
 
     def changed(self, **parts: Any) -> Self:
-        """Return a copy with other ``parts`` or tables; unlike :func:`dataclasses.replace`, it computes no table."""
+        """Return a copy with other ``parts`` or tables, in any form of :meth:`TableSpec.of`."""
         fields = {field.name for field in dataclasses.fields(self)}
         declared = [spec.name for spec in self.declared if spec.name not in fields]
         tables = {
@@ -188,7 +190,7 @@ class Result:
         return made
 
     def with_collections(self, parts: Mapping[str, Table]) -> Self:
-        """Return a copy with tables per collection: declared table → its rows, with the collection in the first column."""
+        """Return a copy with tables per collection: table → its rows, the collection first."""
         made = copy(self)
         named = {f"{name}{BY_COLLECTION}": one for name, one in parts.items()}
         made._keep({**made.content, **named})
@@ -203,7 +205,7 @@ class Result:
         return self.changed(evaluated=evaluated) if more or skipped else self
 
     def without_p(self) -> Self:
-        """Return a copy whose p-values are all null, for systems that the judgments cannot order."""
+        """Return a copy whose p-values are all null, for systems that judgments cannot order."""
         declared = {spec.name for spec in self.declared} & self.content.keys()
         blank = {name: self._blank(name, self.content[name]) for name in declared}
         made = self.changed(no_p=True)
@@ -223,11 +225,17 @@ class Result:
 
     @property
     def by_collection(self) -> Mapping[str, pd.DataFrame]:
-        """``TABLE_by_collection`` → the table per collection, with the collection's name in the first column; if requested."""
+        """``TABLE_by_collection`` → the table per collection, if requested.
+
+        Its first column has the name of the collection.
+        """
         return Frames(self, [name for name in self.content if name.endswith(BY_COLLECTION)])
 
     def table(self, name: str) -> Table:
-        """Return a table; a slow one is computed when it is first used. Raises :class:`KeyError` if there is none."""
+        """Return a table; a slow one is computed when it is first used.
+
+        Raises :class:`KeyError` if there is none of that name.
+        """
         if name not in self.content:
             made = self.spec(name).of(getattr(self, self._slow[name])())
             vars(self)["_tables"][name] = self._blank(name, made) if self.no_p else made
@@ -238,7 +246,7 @@ class Result:
         return self.table(name).frame()
 
     def rows(self, name: str, **equal: object) -> list[Any]:
-        """Return the rows of a table as named tuples, or those with these values in these columns."""
+        """Return the rows of a table as named tuples; only those with these values, if given."""
         made = self.table(name)
         return list(made.where(**equal) if equal else made)
 
@@ -247,8 +255,9 @@ class Result:
         return {spec.name: spec for spec in self.declared}[name]
 
     # ------------------------------------------------------------ drawing and writing
-    # The renderers know results, so a result imports them only when it is drawn or written: the one exception to the floors
-    # (tests/test_house.py). Formats are those of --format; the figure is that of --output NAME.png.
+    # The renderers know results, so a result imports them only when it is drawn or written: the one
+    # exception to the floors (tests/test_house.py). Formats are those of --format; the figure is
+    # that of --output NAME.png.
 
     def _blocks(self, names: Sequence[str] = ()) -> Sequence[Block]:
         """Return the displayed blocks, or those of the tables ``names``."""
@@ -263,7 +272,7 @@ class Result:
         return {block.slug: block.caption for block in self._blocks() if isinstance(block, Figure)}
 
     def plot(self, figure: str | None = None) -> Figure:
-        """Draw the first figure, or the one of that name, and return it as a matplotlib figure; save nothing.
+        """Draw the first figure, or the one of that name, with matplotlib; save nothing.
 
         Raises :class:`UsageError` if the result has no figures, or none of that name.
         """
@@ -291,7 +300,10 @@ class Result:
     def to_json(
         self, path: StrPath | None = None, *, table: str | Sequence[str] | None = None
     ) -> str | None:
-        """Return or write all tables, or those of ``table``, as JSON with 12 significant digits, policy, inputs and notes."""
+        """Return or write all tables, or those of ``table``, as JSON with 12 significant digits.
+
+        It also has the policy, the inputs and the notes.
+        """
         return self._written("json", path, table)
 
     def to_latex(
@@ -309,7 +321,10 @@ class Result:
     def to_html(
         self, path: StrPath | None = None, *, table: str | Sequence[str] | None = None
     ) -> str | None:
-        """Return or write all displayed tables and figures, or the tables of ``table``, as an HTML fragment without styles."""
+        """Return or write all displayed tables and figures, or the tables of ``table``, as HTML.
+
+        It is a fragment without styles.
+        """
         return self._written("html", path, table)
 
     def _repr_html_(self) -> str | None:
@@ -319,7 +334,10 @@ class Result:
     def _written(
         self, form: str, path: StrPath | None, table: str | Sequence[str] | None
     ) -> str | None:
-        """Return the result in a format, or write it and return None. Raises :class:`UsageError` if the path is an input."""
+        """Return the result in a format, or write it and return None.
+
+        Raises :class:`UsageError` if the path is an input.
+        """
         from robustcs.documents.files import write_text
         from robustcs.documents.forms import data_of, text_of
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 #: Kind of the cells of a column.
 Kind = Literal["text", "integer", "number", "boolean"]
-#: Display of the cells: a share (0 to 1) in percent, a difference of shares in percentage points, and so on.
+#: Display of the cells: a share (0 to 1) in percent, a difference of shares in percentage points,
+#: and so on.
 Unit = Literal["", "count", "share", "points", "score", "difference", "p", "measure"]
 
 
@@ -34,7 +35,8 @@ class Field:
     digits
         Displayed decimals; None for those of the unit.
     limits
-        Columns with the ends of its 95% interval, which are displayed in the same cell; empty if it has no interval.
+        Columns with the ends of its 95% interval, which are displayed in the same cell; empty if it
+        has no interval.
     """
 
     name: str
@@ -62,9 +64,12 @@ class Field:
     def between(
         self, low: str = "ci_low", high: str = "ci_high", says: str = ""
     ) -> tuple[Field, Field, Field]:
-        """Return the column and the columns of its 95% interval: displayed in one cell, three columns in CSV and JSON.
+        """Return the column and the columns of its 95% interval.
 
-        A row may have one estimate (with ``value``, ``low`` and ``high``) in place of the three; see :meth:`TableSpec.frame`.
+        They are displayed in one cell, and are three columns in CSV and JSON.
+
+        A row may have one estimate (with ``value``, ``low`` and ``high``) in place of the three;
+        see :meth:`TableSpec.of`.
         """
         header = f"{self.header or self.name} (95% CI)"
         return (
@@ -80,7 +85,7 @@ def text(name: str, says: str = "", header: str = "") -> Field:
 
 
 def measure(name: str = "metric", says: str = "") -> Field:
-    """Return a column of measures, named as in trec_eval and displayed as labels such as ``NDCG@3``."""
+    """Return a column of measures, named as in trec_eval, displayed as labels: ``NDCG@3``."""
     return Field(name, "text", "measure", says, "Measure")
 
 
@@ -95,7 +100,7 @@ def share(name: str, says: str = "", header: str = "", group: str = "") -> Field
 
 
 def points(name: str, says: str = "", header: str = "", group: str = "") -> Field:
-    """Return a column of differences between shares, displayed in percentage points with their sign."""
+    """Return a column of differences between shares, in percentage points with their sign."""
     return Field(name, "number", "points", says, header, group)
 
 
@@ -133,9 +138,10 @@ def _row_type(names: tuple[str, ...]) -> Any:
 
 
 class Table:
-    """A computed table: numpy columns of equal length in declared order. It does not change; its columns are read-only.
+    """A computed table: numpy columns of equal length in declared order.
 
-    Each kind of column has one form, and one way to say that a value is missing:
+    It does not change; its columns are read-only. Each kind of column has one form, and one way to
+    say that a value is missing:
 
     ========  ==============================================  ==================  ================
     kind      column                                          missing in a column  missing in a row
@@ -146,18 +152,21 @@ class Table:
     boolean   bool; objects if values are missing             None                None
     ========  ==============================================  ==================  ================
 
-    Iteration gives the rows as named tuples of Python values.
+    Iteration gives the rows as named tuples of Python values. Beside missing values, whole numbers
+    are exact up to 2**53.
     """
 
-    __slots__ = ("_columns", "fields")
+    __slots__ = ("_columns", "_frame", "fields")
 
     def __init__(self, fields: Sequence[Field], columns: Mapping[str, Any]) -> None:
         """Take the values of each field, in any form.
 
-        Raises :class:`TypeError` if they are not of its kind; :class:`ValueError` if the lengths differ.
+        Raises :class:`TypeError` if they are not of its kind; :class:`ValueError` if the lengths
+        differ.
         """
         self.fields = tuple(fields)
         self._columns: dict[str, np.ndarray] = {}
+        self._frame: pd.DataFrame | None = None
         for field in self.fields:
             column = _CONVERTERS[field.kind](field.name, columns[field.name])
             column.flags.writeable = False
@@ -217,7 +226,9 @@ class Table:
 
     def frame(self) -> pd.DataFrame:
         """Return a new frame: missing integers as ``Int64``, missing booleans as ``boolean``."""
-        return pd.DataFrame({field.name: self._series(field) for field in self.fields})
+        if self._frame is None:  # pandas takes long to find out which columns are strings
+            self._frame = pd.DataFrame({field.name: self._series(field) for field in self.fields})
+        return self._frame.copy()
 
     def _series(self, field: Field) -> Any:
         column = self._columns[field.name]
@@ -229,7 +240,7 @@ class Table:
 
 
 def stacked(name: str, parts: Mapping[str, Table]) -> Table:
-    """Return the rows of all parts below one another, with the key of each part in the first column ``name``."""
+    """Return the rows of all parts; the first column, ``name``, has the key of the part."""
     fields = {field.name: field for part in parts.values() for field in part.fields}
     columns: dict[str, list[Any]] = {one: [] for one in (name, *fields)}
     for key, part in parts.items():
@@ -284,8 +295,9 @@ def _numbers(name: str, values: Any, kind: Kind = "number") -> np.ndarray:
     """Return the column of a number."""
     found = _array(values)
     if found.dtype.kind == "O":
-        numbers = [np.nan if _missing(value) else value for value in found]
-        found = np.array(numbers, dtype=float if np.nan in numbers else None)
+        if any(isinstance(value, str) for value in found):
+            raise _wrong_kind(name, "str", kind)
+        found = np.array([np.nan if _missing(value) else value for value in found])
     if not len(found):
         return np.empty(0, dtype=np.int64 if kind == "integer" else np.float64)
     if found.dtype.kind in "iu":
@@ -334,7 +346,9 @@ class _Framed(Protocol):
 
 @dataclass(frozen=True)
 class TableSpec:
-    """The declaration of a table: name, description, and columns. As an attribute of a result, it is read as its frame.
+    """The declaration of a table: name, description, and columns.
+
+    As an attribute of a result, it is read as its frame.
 
     more
         Kind of further columns whose names depend on the settings; None if there are none.
@@ -374,7 +388,8 @@ class TableSpec:
         exact
             Refuse columns that are not declared.
 
-        Raises :class:`TypeError` if declared columns are absent, or values are not of the declared kind.
+        Raises :class:`TypeError` if declared columns are absent, or values are not of the declared
+        kind.
         """
         columns = self._columns(content)
         names = [field.name for field in self.fields]
@@ -389,7 +404,7 @@ class TableSpec:
             raise TypeError(f"table {self.name}: {error}") from None
 
     def frame(self, content: Any) -> pd.DataFrame:
-        """Return a frame of rows, columns or frames, for computations: :meth:`of`, then :meth:`Table.frame`."""
+        """Return :meth:`of` as a frame, for computations."""
         return self.of(content).frame()
 
     def check(self, made: Table) -> None:

@@ -133,7 +133,7 @@ def _without(project: Project, strange: set[str]) -> Project:
 
 
 def _stacked(parts: Mapping[str, Result]) -> dict[str, Table]:
-    """Return table → its rows of all parts, the collection in the first column; without tables of turns and empty ones."""
+    """Return table → its rows of all parts, the collection first; no tables of turns."""
     found = {}
     for spec in next(iter(parts.values())).declared:
         own = {name: part.table(spec.name) for name, part in parts.items()}
