@@ -320,12 +320,15 @@ def _integers(name: str, values: Any) -> np.ndarray:
 
 def _booleans(name: str, values: Any) -> np.ndarray:
     """Return the column of a boolean."""
-    found = _array(values)
-    if found.dtype.kind == "b":
-        return found.copy()
-    listed = [None if _missing(value) else value for value in found.tolist()]
-    if not {*map(type, listed)} <= {bool, np.bool, type(None)}:
-        raise _wrong_kind(name, found.dtype, "boolean")
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind == "b":
+            return values.copy()
+        values = values.tolist()
+    listed = [None if _missing(value) else value for value in values]
+    if wrong := {*map(type, listed)} - {bool, np.bool, type(None)}:
+        raise _wrong_kind(name, wrong.pop().__name__, "boolean")
     truth = [None if value is None else bool(value) for value in listed]
     return _objects(truth) if None in truth else np.array(truth, dtype=bool)
 
