@@ -301,7 +301,7 @@ def test_blocks_name_their_tables_and_figures_say_what_they_show(
         if isinstance(block, Figure):
             assert len(block.alt) > 20 and len(block.caption) > 20
     assert result._repr_html_()
-    monkeypatch.setattr("robustcs.api._written", lambda *given: given)
+    monkeypatch.setattr("robustcs.result.Result._written", lambda *given: given)
     assert result._repr_html_() == result.to_html() == (result, "html", None, None)
 
 
