@@ -2,7 +2,8 @@
 
 Each study of the registry is a function of its name: ``robustcs.breakdown(…)``. It accepts a project file (default: the
 ``robustcs.toml`` of the working folder, if any), keywords that replace entries of the project, and the keywords of the study's
-``ask``. A result has its tables as pandas frames, its policy, its inputs, and methods that draw and write them.
+``ask``. A result has its tables as pandas frames, its policy, its inputs, and methods that draw and write them
+(:class:`robustcs.result.Result`).
 Invalid inputs raise :class:`robustcs.errors.RobustcsError`.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache
@@ -18,26 +19,19 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from robustcs.documents.document import Figure
 from robustcs.errors import RobustcsError, UsageError
 from robustcs.messages import Python
 from robustcs.project.model import STUDY_TABLES, Project
 from robustcs.project.overrides import SINGULARS, in_plural, with_inputs
 from robustcs.project.parallel_io import jobs_of
 from robustcs.project.sources import BY_NAME, OTHER_NAMES, SOURCES, several
-from robustcs.result import Result
 from robustcs.studies.registry import STUDIES, study
 from robustcs.studies.signature import types_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MatplotlibFigure
-
-    from robustcs.documents.document import Block
     from robustcs.studies.study import Study
 
 StrPath = str | os.PathLike[str]
-#: One table of a result, several, or all of them.
-Tables = str | Sequence[str] | None
 #: Keywords that determine which processes read runs.
 JOBS = ("jobs", "dask")
 #: Option that names inputs → keyword.
@@ -319,88 +313,3 @@ def report(
         made = make_report(opened, folder=Path(given).parent, jobs=where)
         write_report(folder, made.files)
     return folder / "report.html"
-
-
-# ---------------------------------------------------------------- methods of results
-# Formats are those of --format; the figure is that of --output NAME.png. The module of results does not import renderers.
-
-
-def _blocks(result: Result, names: Sequence[str] = ()) -> Sequence[Block]:
-    return study(result.study).blocks(result, names)
-
-
-def figures(result: Result) -> dict[str, str]:
-    """Return the figures of a result: name → caption. :func:`plot` draws the first."""
-    return {block.slug: block.caption for block in _blocks(result) if isinstance(block, Figure)}
-
-
-def plot(result: Result, figure: str | None = None) -> MatplotlibFigure:
-    """Draw the result's first figure, or the one of that name, and return it as a matplotlib figure; save nothing.
-
-    Raises :class:`UsageError` if the result has no figures, or none of that name.
-    """
-    there = {block.slug: block for block in _blocks(result) if isinstance(block, Figure)}
-    if not there:
-        raise UsageError("no-figure", f"{result.study} has no figure", "see .tables for its tables")
-    if figure is not None and figure not in there:
-        raise UsageError(
-            "no-figure",
-            f"{result.study} has no figure {figure!r}",
-            f"choose from {', '.join(there)}",
-        )
-    from robustcs.documents.plots import matplotlib_figure
-
-    return matplotlib_figure(there[figure or next(iter(there))].draw())
-
-
-def to_csv(
-    result: Result, path: StrPath | None = None, *, table: str | None = None, raw: bool = False
-) -> str | None:
-    """Return or write one table (default: the first) as CSV with 12 significant digits.
-
-    An apostrophe precedes texts that a spreadsheet would run as formulas, unless ``raw``.
-    """
-    return _written(result, "raw-csv" if raw else "csv", path, table)
-
-
-def to_json(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
-    """Return or write all tables, or those of ``table``, as JSON with 12 significant digits, policy, inputs and notes."""
-    return _written(result, "json", path, table)
-
-
-def to_latex(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
-    """Return or write all displayed tables, or those of ``table``, as LaTeX (booktabs)."""
-    return _written(result, "latex", path, table)
-
-
-def to_markdown(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
-    """Return or write all displayed tables, or those of ``table``, as Markdown."""
-    return _written(result, "markdown", path, table)
-
-
-def to_html(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
-    """Return or write all displayed tables and figures, or the tables of ``table``, as an HTML fragment without styles."""
-    return _written(result, "html", path, table)
-
-
-def _written(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
-    """Return a result in a format, or write it and return None. Raises :class:`UsageError` if the path is an input."""
-    from robustcs.documents.files import write_text
-    from robustcs.documents.forms import data_of, text_of
-    from robustcs.overwrite_guard import refuse_protected
-
-    names = (table,) if isinstance(table, str) else table or ()
-    if form in ("csv", "raw-csv", "json"):
-        text = data_of(form, result.study, result, result.inputs, names)
-    else:
-        text = text_of(form, result, _blocks(result, names), names)
-    if path is None:
-        return text
-    refuse_protected(path)
-    write_text(Path(path), text)
-    return None
-
-
-for _method in (plot, figures, to_csv, to_json, to_latex, to_markdown, to_html):
-    setattr(Result, _method.__name__, _method)
-Result._repr_html_ = to_html  # type: ignore[attr-defined]

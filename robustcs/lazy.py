@@ -1,14 +1,11 @@
-"""Libraries that are slow to import, loaded when they are first used; copies of their tables."""
+"""Libraries that are slow to import, loaded when they are first used."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from copy import copy
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Copies", "npt", "own", "pd", "special"]
+__all__ = ["npt", "pd", "special"]
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,36 +27,3 @@ else:
             return found
 
     npt, pd, special = _Module("numpy.typing"), _Module("pandas"), _Module("scipy.special")
-
-
-def own(content: Any) -> Any:
-    """Return a copy of a frame or of rows; a function, which computes a table, is returned unchanged.
-
-    The copy is deep: a lazy one shares its arrays, which ``frame["value"].array`` lets a reader change.
-    """
-    return (
-        content
-        if callable(content)
-        else copy(content)
-        if isinstance(content, list)
-        else content.copy()
-    )
-
-
-@dataclass(frozen=True)
-class Copies(Mapping[str, Any]):
-    """Table name → content; each reading gives a copy. Only the result uses ``stored``, the contents themselves."""
-
-    stored: dict[str, Any]
-
-    def __getitem__(self, name: str) -> Any:
-        return own(self.stored[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.stored
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.stored)
-
-    def __len__(self) -> int:
-        return len(self.stored)

@@ -49,7 +49,7 @@ def made(study: str, tables: Mapping[str, Rows], **settings: Any) -> Result:
     if study == "augment":
         specs = {spec.name: spec for spec in module.TABLES}
         assert set(tables) <= set(specs)
-        found = {name: frame(specs[name], rows) for name, rows in tables.items()}
+        found = {name: specs[name].of(frame(specs[name], rows)) for name, rows in tables.items()}
         return module.Augmentation(evaluated, 10, None, **settings, content=found)  # type: ignore[no-any-return]
     kinds = [
         kind
@@ -59,13 +59,13 @@ def made(study: str, tables: Mapping[str, Rows], **settings: Any) -> Result:
     [kind] = [kind for kind in kinds if kind.__module__ == module.__name__]
     specs = {spec.name: spec for spec in kind.declared}
     assert set(tables) <= set(specs), f"{study} has the tables {', '.join(specs)}"
-    frames = {name: frame(spec, tables.get(name, ())) for name, spec in specs.items()}
+    made_ = {name: spec.of(frame(spec, tables.get(name, ()))) for name, spec in specs.items()}
     rest = {
         field.name: {}
         for field in fields(kind)
-        if field.name not in (*frames, *settings, "evaluated", "inputs", "content")
+        if field.name not in (*made_, *settings, "evaluated", "inputs", "content", "no_p")
     }
-    return kind(evaluated, **rest, **settings, content=frames)
+    return kind(evaluated, **rest, **settings, content=made_)
 
 
 def cards(result: Result, **more: Any) -> list[Verdict]:

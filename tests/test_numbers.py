@@ -66,7 +66,15 @@ def test_numbers_of_public_collections(
             answers = [question.answer(workspace) for question in group]
             results = [answer.result for answer in answers]
             exported = [
-                to_json("", "", one.evaluated.as_dict(), [], one.tables, []) for one in results
+                to_json(
+                    "",
+                    "",
+                    one.evaluated.as_dict(),
+                    [],
+                    {name: one.table(name) for name in one.tables},
+                    [],
+                )
+                for one in results
             ]
             tables = [rows for text in exported for rows in json.loads(text)["tables"].values()]
             for answer in answers:

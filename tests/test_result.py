@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import robustcs
-from robustcs.result import Result
+from robustcs.result import Result, Table
 from tests.project.test_collections import domain
 
 STUDIES = ("evaluate", "breakdown", "unjudged", "correlate", "answers")
@@ -38,7 +38,7 @@ def written(result: Result) -> list[str | None]:
 
 
 def frames(result: Result) -> Iterator[pd.DataFrame]:
-    """Every way to get a frame or rows of a result."""
+    """Every way to get a frame or a table of a result."""
     for name in result.tables:
         yield result.tables[name]
         yield result.tables.get(name)  # type: ignore[misc]
@@ -46,7 +46,7 @@ def frames(result: Result) -> Iterator[pd.DataFrame]:
         yield result.table(name)  # type: ignore[misc]
         if name not in result.by_collection:
             yield getattr(result, name)
-            yield {**result.content}[name]  # type: ignore[misc]
+            yield {**result.content}.get(name)  # type: ignore[misc]
     yield from result.tables.values()
     yield from dict(result.tables).values()
     for _, frame in result.tables.items():
@@ -56,10 +56,15 @@ def frames(result: Result) -> Iterator[pd.DataFrame]:
 
 
 def spoil(frame: Any) -> None:
-    """Change the cells, the columns and the rows of a frame or of rows in place."""
-    if not isinstance(frame, pd.DataFrame):
-        if isinstance(frame, list):
-            frame.clear()
+    """Change the cells, the columns and the rows of a frame in place; try to change a table."""
+    if isinstance(frame, Table):
+        for name in frame.names:
+            with pytest.raises(ValueError, match="read-only|writeable|writable"):
+                frame[name][:] = frame[name]
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                frame[name].flags.writeable = True
+        return
+    if frame is None:  # a slow table that is not computed
         return
     for name in frame.columns if len(frame) else ():
         texts, flags = (frame[name].dtype.kind in kinds for kinds in ("OTU", "b"))

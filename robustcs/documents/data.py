@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import NoneType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from robustcs.result import Rows, Table
+if TYPE_CHECKING:
+    from robustcs.table import Table
 
 #: Column name → its values as str, int, float, bool or None.
 Columns: TypeAlias = dict[str, list[Any]]
@@ -36,9 +37,9 @@ def to_json(
 ) -> str:
     """Return one JSON object ``{"command", "version", "policy", "inputs", "tables": {name: [{column: value}]}, "notes"}``.
 
-    Strict JSON: missing values, NaN and infinities are null, and numpy scalars are plain numbers. Row labels (the index) are
-    not written. Each row is one line, and the text ends with a line feed. Bytes of file names that are not UTF-8 become
-    U+FFFD. A table that is a text is written as it is.
+    Strict JSON: missing values, NaN and infinities are null, and numpy scalars are plain numbers.
+    Each row is one line, and the text ends with a line feed. Bytes of file names that are not UTF-8
+    become U+FFFD. A table that is a text is written as it is.
     """
     bodies = [
         f"\n{_encode(name)}: {one if isinstance(one, str) else rows_as_json(one)}"
@@ -87,15 +88,7 @@ def columns_of(table: Table | Columns) -> Columns:
     """Return the columns with values of JSON, numbers with 12 digits; several formats of a table can use them."""
     if isinstance(table, dict):
         return table
-    if isinstance(table, Rows):
-        return {
-            name: _each([row[place] for row in table], _plain)
-            for place, name in enumerate(table.names)
-        }
-    return {
-        str(name): _each(table.iloc[:, position].tolist(), _plain)
-        for position, name in enumerate(table.columns)
-    }
+    return {name: _each(table.values(name), _plain) for name in table.names}
 
 
 def _each(column: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:

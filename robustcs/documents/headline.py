@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds, parse_threshold
 from robustcs.lazy import pd
-from robustcs.result import Rows, Table
+from robustcs.table import Table
 
 #: (metric, threshold), as the tables name them.
 Cut = tuple[str, str]
@@ -35,13 +35,10 @@ def headline_of(names: Iterable[str], thresholds: Sequence[Threshold]) -> Cut:
     )
 
 
-def shown_cuts(table: Table) -> list[Cut]:
+def shown_cuts(table: Table | pd.DataFrame) -> list[Cut]:
     """Return the (metric, threshold) pairs of a table, in its order."""
-    if isinstance(table, Rows):
-        return list(dict.fromkeys((row.metric, row.threshold) for row in table))
-    return list(
-        dict.fromkeys(zip(table["metric"].tolist(), table["threshold"].tolist(), strict=True))
-    )
+    cuts = zip(table["metric"].tolist(), table["threshold"].tolist(), strict=True)
+    return list(dict.fromkeys(cuts))
 
 
 def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:

@@ -258,13 +258,13 @@ def collection_tables(result: Result, name: str = "") -> list[Table]:
         return []
     asked = bool(name)
     name = name or next(
-        (name for name, rows in every.items() if len(rows) <= _SHORT), next(iter(every))
+        (name for name in every if len(result.table(name)) <= _SHORT), next(iter(every))
     )
-    declared = _declared(result.spec(name.removesuffix("_by_collection")), every[name])
+    shown = result.table(name)
+    declared = _declared(result.spec(name.removesuffix("_by_collection")), shown.names)
     fields: list[Shown] = [field for field in declared if field.name != "note"]
-    if (
-        "metric" in every[name] and not every[name]["metric"].map(is_averaged).all()
-    ):  # a total is not a mean
+    measures = set(shown.values("metric")) if "metric" in shown.names else set()
+    if not all(map(is_averaged, measures)):  # a total is not a mean
         fields = [
             replace(one, header="value")
             if isinstance(one, Field) and one.header.startswith("mean")
@@ -282,21 +282,21 @@ def plain_tables(result: Result, names: Iterable[str]) -> list[Table | Paragraph
     """Return tables that no block shows, with all their columns."""
     shown: list[Table | Paragraph] = []
     for name in names:
-        spec, frame = result.spec(name), result.tables[name]
-        rows = [SimpleNamespace(**row) for row in frame.to_dict("records")]
-        table = result_table(
-            result, name, spec.says.partition(".")[0], _declared(spec, frame), rows=rows
-        )
-        shown.append(table if rows else Paragraph(f"Table {name} has no rows."))
+        spec, made = result.spec(name), result.table(name)
+        columns = _declared(spec, made.names)
+        # names such as ``ndcg_cut_3>=0.5`` are no attributes of named tuples
+        rows = [SimpleNamespace(**dict(zip(made.names, row, strict=True))) for row in made]
+        table = result_table(result, name, spec.says.partition(".")[0], columns, rows=rows)
+        shown.append(table if len(made) else Paragraph(f"Table {name} has no rows."))
     return shown
 
 
-def _declared(spec: TableSpec, frame: pd.DataFrame) -> list[Field]:
-    """Return all columns of ``frame``, with intervals in the cells of their estimates."""
+def _declared(spec: TableSpec, names: Iterable[str]) -> list[Field]:
+    """Return all columns of a table, with intervals in the cells of their estimates."""
     known = {field.name: field for field in spec.fields}
     limits = {limit for field in spec.fields for limit in field.limits}
     fields = [
-        known.get(name, Field(name, spec.more or "text")) for name in frame if name not in limits
+        known.get(name, Field(name, spec.more or "text")) for name in names if name not in limits
     ]
     return [one.called(one.header or _in_words(one), one.group) for one in fields]
 

@@ -18,8 +18,8 @@ from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
-from robustcs.result import Rows, count, share, table, text
 from robustcs.statistics import Codes, Mask
+from robustcs.table import Table, count, share, table, text
 
 #: Number of ranks in the table by rank.
 RANKS = 100
@@ -216,7 +216,7 @@ def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[Codes]) -> Codes:
     return np.bincount(turn_rows[first], minlength=len(runs[0].matrix.turns))
 
 
-def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> Rows:
+def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> Table:
     """Return the table :data:`RATES`; ``later``: grades of unjudged passages."""
     rows = []
     for run in runs:
@@ -228,7 +228,7 @@ def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> Rows:
         rows.append(
             (run.name, depth, *shares, 1 - shares.share, short, missing, judged_later),
         )
-    return RATES.rows(rows)
+    return RATES.of(rows)
 
 
 def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
@@ -242,7 +242,7 @@ def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
     )
 
 
-def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]]) -> Table:
     """Return the table :data:`UNIQUE`; ``groups``: group → names of its runs."""
     holes = {run.name: run.holes for run in runs}
     rows = []
@@ -250,7 +250,7 @@ def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]])
         finders = Counter(hole for name in names for hole in holes[name])
         unique = sum(times == 1 for times in finders.values())
         rows.append((group, len(names), len(finders), unique, _share(unique, len(finders))))
-    return UNIQUE.frame(rows)
+    return UNIQUE.of(rows)
 
 
 def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFrame:

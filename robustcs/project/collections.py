@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.errors import InputError, RobustcsError, UsageError
 from robustcs.inputs.paths import pooled, shown
-from robustcs.lazy import pd
 from robustcs.messages import Either, Message, OptionName
 from robustcs.project.sources import several
+from robustcs.table import Table, stacked
 
 if TYPE_CHECKING:
     from robustcs.project.model import Formulation, Project
@@ -87,7 +87,7 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any)
         notes.append("; ".join(filter(None, (f"collection {name}: {evaluated.about}", *without))))
     if not parts and error is not None:
         raise error
-    return whole.changed(by_collection=_stacked(parts)).with_notes(notes)
+    return whole.with_collections(_stacked(parts)).with_notes(notes)
 
 
 def _of_collection(
@@ -138,19 +138,12 @@ def _without(project: Project, strange: set[str]) -> Project:
     )
 
 
-def _stacked(parts: dict[str, R]) -> dict[str, Any]:
-    """Stack the tables of all parts as ``measures_by_collection`` and so on, without tables of turns."""
+def _stacked(parts: Mapping[str, Result]) -> dict[str, Table]:
+    """Return table → its rows of all parts, the collection first; no tables of turns."""
     found = {}
     for spec in next(iter(parts.values())).declared:
-        frames = [
-            (name, part.tables[spec.name])
-            for name, part in parts.items()
-            if len(part.tables[spec.name])
-        ]
-        if frames and "turn" not in frames[0][1]:
-            rows = [
-                frame.assign(collection=name)[["collection", *frame.columns]]
-                for name, frame in frames
-            ]
-            found[f"{spec.name}_by_collection"] = pd.concat(rows, ignore_index=True)
+        own = {name: part.table(spec.name) for name, part in parts.items()}
+        filled = {name: made for name, made in own.items() if len(made)}
+        if filled and "turn" not in next(iter(filled.values())).names:
+            found[spec.name] = stacked("collection", filled)
     return found

@@ -459,7 +459,7 @@ def plan_of(retrieval: Retrieval, *others: Retrieval) -> Plan:
         turn for one in (retrieval, *others) for system in one.systems for turn in system.texts
     }
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", len(named), 0, tuple(notes))
-    return Plan(evaluated, content={"plan": rows})
+    return Plan(evaluated, content=Plan.built(plan=rows))
 
 
 def _row(name: str, turns: int, missing: Sequence[object], run: str) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustcs.documents.data import to_csv, to_json
+from tests.tables import table_of
 
 FRAME = pd.DataFrame(
     {
@@ -43,7 +44,12 @@ def test_json_is_the_contract() -> None:
     policy = {"relevance_level": np.int64(2), "missing": "zero", "depth": None}
     inputs = [{"role": "qr", "path": "a\udcff.run", "sha256": "00", "rows": np.int64(5)}]
     text = to_json(
-        "breakdown", "0.1", policy, inputs, {"bins": FRAME, "none": FRAME[:0]}, ["✓ note"]
+        "breakdown",
+        "0.1",
+        policy,
+        inputs,
+        {"bins": table_of(FRAME), "none": table_of(FRAME[:0])},
+        ["✓ note"],
     )
     value = read(text)
     assert list(value) == ["command", "version", "policy", "inputs", "tables", "notes"]
@@ -82,34 +88,34 @@ def test_json_without_anything() -> None:
 
 
 def test_csv() -> None:
-    lines = to_csv(FRAME, raw=True).split("\n")
+    lines = to_csv(table_of(FRAME), raw=True).split("\n")
     assert lines[0] == "turn,score,count,found,grade,text,mixed"
     assert lines[1] == "31_1,0.3,1,True,1,=1+1,0.5"
     assert lines[2] == "31_2,,2,False,,,2"
     assert lines[3] + "\n" + lines[4] == '31_3,,3,True,3,"a ""b"", c\r\nd",True'
     assert lines[5:] == [""]
-    assert to_csv(pd.DataFrame({"only": [None, "x"]})) == 'only\n""\nx\n'
-    assert to_csv(pd.DataFrame({"a": [], "b": []})) == "a,b\n"
+    assert to_csv(table_of(pd.DataFrame({"only": [None, "x"]}))) == 'only\n""\nx\n'
+    assert to_csv(table_of(pd.DataFrame({"a": [], "b": []}))) == "a,b\n"
 
 
 @given(st.lists(st.tuples(st.text(), st.floats(allow_nan=False, allow_infinity=False)), min_size=1))
 def test_csv_and_json_read_back(rows: list[tuple[str, float]]) -> None:
     frame = pd.DataFrame(rows, columns=["text", "number"])
-    parsed = list(csv.reader(io.StringIO(to_csv(frame, raw=True), newline="")))[1:]
+    parsed = list(csv.reader(io.StringIO(to_csv(table_of(frame), raw=True), newline="")))[1:]
     expected = [
         (text, float(np.format_float_scientific(number, 11, unique=False))) for text, number in rows
     ]
     assert [(text, float(number)) for text, number in parsed] == expected
-    table = read(to_json("x", "1", {}, [], {"t": frame}))["tables"]["t"]
+    table = read(to_json("x", "1", {}, [], {"t": table_of(frame)}))["tables"]["t"]
     assert [(row["text"], row["number"]) for row in table] == expected
 
 
 def test_column_names_are_texts() -> None:
     frame = pd.DataFrame({'50 % "x"': [1], "a,b": [2], 3: [4]})
-    assert read(to_json("x", "1", {}, [], {"t": frame}))["tables"]["t"] == [
+    assert read(to_json("x", "1", {}, [], {"t": table_of(frame)}))["tables"]["t"] == [
         {'50 % "x"': 1, "a,b": 2, "3": 4}
     ]
-    assert to_csv(frame) == '"50 % ""x""","a,b",3\n1,2,4\n'
+    assert to_csv(table_of(frame)) == '"50 % ""x""","a,b",3\n1,2,4\n'
 
 
 def test_ten_thousand_rows_are_written_whole() -> None:
@@ -117,8 +123,8 @@ def test_ten_thousand_rows_are_written_whole() -> None:
     rows = 10_000
     frame = pd.DataFrame({"turn": [f"{n}_1" for n in range(rows)], "bin": ["×✓✓"] * rows})
     frame = frame.assign(**{name: rng.random(rows) for name in ("original", "qr", "human")})
-    text = to_json("breakdown", "0.1", {}, [], {"turns": frame})
-    table = to_csv(frame)
+    text = to_json("breakdown", "0.1", {}, [], {"turns": table_of(frame)})
+    table = to_csv(table_of(frame))
     assert len(read(text)["tables"]["turns"]) == rows
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(table)), frame, rtol=5e-12)
 

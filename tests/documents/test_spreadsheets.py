@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustcs.documents.data import to_csv
+from tests.tables import table_of
 
 #: Text → the same in a cell.
 CELLS = {
@@ -31,10 +32,10 @@ def unguarded(cell: str) -> str:
 
 def test_a_formula_gets_an_apostrophe_and_a_number_none() -> None:
     frame = pd.DataFrame({"=HYPERLINK(1)": list(CELLS), "number": -0.5})
-    head, *rows = cells(to_csv(frame))
+    head, *rows = cells(to_csv(table_of(frame)))
     assert head == ["'=HYPERLINK(1)", "number"]
     assert rows == [[cell, "-0.5"] for cell in CELLS.values()]
-    assert cells(to_csv(frame, raw=True)) == [
+    assert cells(to_csv(table_of(frame), raw=True)) == [
         ["=HYPERLINK(1)", "number"],
         *([text, "-0.5"] for text in CELLS),
     ]
@@ -42,7 +43,7 @@ def test_a_formula_gets_an_apostrophe_and_a_number_none() -> None:
 
 @given(st.lists(st.text("='+-@\t\r1a.") | st.text(), min_size=1))
 def test_every_text_comes_back(texts: list[str]) -> None:
-    rows = cells(to_csv(pd.DataFrame({"text": texts, "n": 1})))[1:]
+    rows = cells(to_csv(table_of(pd.DataFrame({"text": texts, "n": 1}))))[1:]
     assert [unguarded(cell) for cell, _ in rows] == texts
     for cell, _ in rows:
         assert not re.match("[=+\\-@\t\r]", cell) or float(cell.removeprefix("=")) is not None

@@ -28,7 +28,7 @@ WIDE, NARROW = Estimate(0.5, 0.25, 0.75, 20, ""), Estimate(0.25, 0.125, 0.5, 20,
 @pytest.mark.parametrize("row", [("a", WIDE, NARROW), {"run": "a", "share": WIDE, "kappa": NARROW}])
 def test_an_estimate_stands_for_its_column_and_those_of_its_limits(row: object) -> None:
     frame = SPEC.frame([row])
-    SPEC.check(frame)
+    SPEC.check(SPEC.of([row]))
     assert frame.iloc[0].tolist() == ["a", 0.5, 0.25, 0.75, 0.25, 0.125, 0.5]
     line = next(frame.itertuples(index=False))
     assert cell(SPEC.field("share"), line) == "50% (25–75%)"

@@ -23,6 +23,7 @@ from robustcs.project.reading import read_project
 from robustcs.reporting.build import make_report
 from tests.conftest import ROOT
 from tests.documents.hostile_project import write_hostile_project
+from tests.tables import table_of
 
 BROWSER = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -257,7 +258,7 @@ def test_texts_that_a_spreadsheet_would_run_are_saved_as_texts(
     }
     # the same texts, written by robustcs itself
     frame = pd.DataFrame({"turn": list(written), "note": list(written.values())})
-    assert dict(csv.reader(to_csv(frame).splitlines())) == rows
+    assert dict(csv.reader(to_csv(table_of(frame)).splitlines())) == rows
     page.evaluate("localStorage.clear()")
 
 

@@ -20,6 +20,7 @@ from robustcs.inputs.texts import TextFile
 from robustcs.project.reading import read_project
 from robustcs.studies.registry import STUDIES, study
 from robustcs.studies.signature import parameters_of
+from robustcs.table import Table as ResultTable
 from tests.conftest import COMMANDS, ROOT, Command
 
 NAMES = [study.name for study in STUDIES]
@@ -101,10 +102,18 @@ def as_json(printed: dict[str, str]) -> str:
     return printed["json"]
 
 
+def test_all_content_is_of_one_kind(result: Any) -> None:
+    for name in result.tables:
+        assert type(result.table(name)) is ResultTable
+    assert {type(one) for one in result.content.values()} == {ResultTable}
+    assert list(result.content) and set(result.content) == set(result.tables)
+
+
 def test_python_gives_what_the_command_gives(answered: str, result: Any, as_json: str) -> None:
     told = json.loads(as_json)
+    tables = {name: result.table(name) for name in result.tables}
     given = json.loads(
-        to_json(answered, "", result.evaluated.as_dict(), [], result.tables, result.evaluated.notes)
+        to_json(answered, "", result.evaluated.as_dict(), [], tables, result.evaluated.notes)
     )
     assert told["tables"] == given["tables"] and told["policy"] == given["policy"]
     assert list(told["tables"]) == list(result.tables)
@@ -295,7 +304,7 @@ def test_blocks_name_their_tables_and_figures_say_what_they_show(
         if isinstance(block, Figure):
             assert len(block.alt) > 20 and len(block.caption) > 20
     assert result._repr_html_()
-    monkeypatch.setattr("robustcs.api._written", lambda *given: given)
+    monkeypatch.setattr("robustcs.result.Result._written", lambda *given: given)
     assert result._repr_html_() == result.to_html() == (result, "html", None, None)
 
 

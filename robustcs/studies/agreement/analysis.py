@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from robustcs.result import (
     Evaluated,
     Result,
     TableSpec,
+    computes,
     count,
     flag,
     number,
@@ -66,6 +66,34 @@ def _texts_table(most: int) -> TableSpec:
 
 
 @dataclass(frozen=True)
+class Selected:
+    """What the tables are computed from.
+
+    chosen
+        Text → bool[n, items]: what each of its n annotators selected; ``units`` are the sampling units of the texts.
+    overlaps
+        Text with a reference → the agreement of its annotations with it; ``compared`` are the units of these texts.
+    groups
+        Annotators and references → their texts.
+    rule
+        What makes a majority, in words.
+    empty
+        Number of texts in which no reference has a snippet.
+    seed
+        Random seed of the intervals of kappa and alpha.
+    """
+
+    chosen: Mapping[TextKey, agreement.Chosen]
+    overlaps: Mapping[TextKey, np.ndarray]
+    groups: Sequence[tuple[str, Texts]]
+    units: Units
+    compared: Units
+    rule: str
+    empty: int
+    seed: int
+
+
+@dataclass(frozen=True)
 class SnippetAgreement(Result):
     """Agreement on snippets. Values are means over texts unless stated, with intervals by conversation, turn or text.
 
@@ -73,6 +101,8 @@ class SnippetAgreement(Result):
         What annotators read: paragraphs, sentences, or paragraphs of which they selected sentences (selection).
     compared, references
         The compared texts, and the references cut to them.
+    selected
+        What the tables are computed from.
     """
 
     study = "agreement"
@@ -128,6 +158,43 @@ class SnippetAgreement(Result):
     read: TextUnit
     compared: Texts
     references: Texts
+    selected: Selected
+
+    @computes(jaccard)
+    def _jaccard(self) -> Any:
+        return _jaccard(list(self.selected.chosen.values()), self.selected.units)
+
+    @computes(reference)
+    def _reference(self) -> Any:
+        own = self.selected
+        return _reference(list(own.overlaps.values()), own.rule, own.compared, own.empty)
+
+    @computes(chance)
+    def _chance(self) -> Any:
+        own = self.selected
+        return _chance(list(own.chosen.values()), own.units, own.seed)
+
+    @computes(statistics)
+    def _statistics(self) -> Any:
+        by = self.evaluated.grouping
+        return [_statistics(name, some, by) for name, some in self.selected.groups]
+
+    @computes(work)
+    def _work(self) -> Any:
+        return effort.work_rows(self.selected.groups, self.evaluated.grouping)
+
+    @computes(confidence)
+    def _confidence(self) -> Any:
+        by_text = {(row.turn, row.passage): row.jaccard for row in self.table("texts")}
+        return effort.confidence_rows(self.compared, by_text, self.selected.units)
+
+    @computes(workers)
+    def _workers(self) -> Any:
+        return _workers(self.annotations)
+
+    @computes(texts)
+    def _texts(self) -> Any:
+        return _texts(self.compared, self.selected.chosen, self.selected.overlaps)
 
     def spec(self, name: str) -> TableSpec:
         """Return the declaration of a table; that of ``texts`` has a column J_k for each number of annotators."""
@@ -193,17 +260,18 @@ def snippet_agreement(
     empty = sum(not some.any() for some in expected.values())
     evaluated = units.stated(replace(evaluated, notes=(*evaluated.notes, *told)))
     rows = [row for key, text in texts.items() for row in _annotations(text, chosen[key])]
-    by_text = cache(lambda: _texts(texts, chosen, overlaps))
-    agreed = cache(lambda: by_text().set_index(["turn", "passage"])["jaccard"].to_dict())
-    return SnippetAgreement(evaluated, read_unit, texts, references, content={
-        "jaccard": lambda: _jaccard(list(chosen.values()), units),
-        "reference": lambda: _reference(list(overlaps.values()), rule, compared, empty),
-        "chance": lambda: _chance(list(chosen.values()), units, seed),
-        "statistics": lambda: [_statistics(name, some, by) for name, some in groups],
-        "work": lambda: effort.work_rows(groups, by),
-        "confidence": lambda: effort.confidence_rows(texts, agreed(), units),
-        "workers": lambda: _workers(SnippetAgreement.annotations.frame(rows)), "annotations": rows, "texts": by_text,
-    })  # fmt: skip
+    selected = Selected(
+        chosen=chosen,
+        overlaps=overlaps,
+        groups=groups,
+        units=units,
+        compared=compared,
+        rule=rule,
+        empty=empty,
+        seed=seed,
+    )
+    content = SnippetAgreement.built(annotations=rows)
+    return SnippetAgreement(evaluated, read_unit, texts, references, selected, content=content)
 
 
 def _chosen(text: AnnotatedText) -> agreement.Chosen:

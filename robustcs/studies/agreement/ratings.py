@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,19 @@ from robustcs.evaluation.rating_scales import (
 )
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.policy import Grouping
-from robustcs.result import Evaluated, Result, count, number, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Result,
+    computes,
+    count,
+    number,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.statistics import agreement
 from robustcs.statistics.agreement import Counts
 from robustcs.statistics.estimate import MIN_AGREEMENT
@@ -48,11 +59,35 @@ _UNITS = (count("units"), text("unit", "conversation, topic, turn or item"))
 
 
 @dataclass(frozen=True)
+class Rated:
+    """What the slow tables are computed from.
+
+    ratings, majority, seed
+        As in :func:`rating_agreement`.
+    scales
+        The ratings by criterion.
+    groups_of
+        Criterion → rating → group.
+    units
+        Criterion → the sampling units of its items.
+    """
+
+    ratings: Sequence[Rating]
+    scales: Sequence[Scale]
+    groups_of: Mapping[str, Mapping[str, str]]
+    majority: int | None
+    units: Mapping[str, Units]
+    seed: int
+
+
+@dataclass(frozen=True)
 class RatingAgreement(Result):
     """Agreement on ratings. Intervals are by conversation, turn or item. Agreement excludes items with a single rating.
 
     min_agreement
         An item is kept if at least this share of its pairs of ratings is equal.
+    rated
+        What the slow tables are computed from.
     """
 
     study = "agreement"
@@ -82,6 +117,35 @@ class RatingAgreement(Result):
     )  # fmt: skip
 
     min_agreement: float
+    rated: Rated
+
+    @cached_property
+    def _of_all(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The tables ``kappa`` and ``alpha``."""
+        own = self.rated
+        return agreement_tables(own.scales, self.min_agreement, own.units, own.seed)
+
+    @cached_property
+    def _of_sources(self) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        """The rows of the tables ``means`` and ``grouped``."""
+        own, by = self.rated, self.evaluated.grouping
+        return source_tables(own.ratings, own.groups_of, own.majority, by, own.seed)
+
+    @computes(kappa)
+    def _kappa(self) -> pd.DataFrame:
+        return self._of_all[0]
+
+    @computes(alpha)
+    def _alpha(self) -> pd.DataFrame:
+        return self._of_all[1]
+
+    @computes(means)
+    def _means(self) -> list[tuple[Any, ...]]:
+        return self._of_sources[0]
+
+    @computes(grouped)
+    def _grouped(self) -> list[tuple[Any, ...]]:
+        return self._of_sources[1]
 
 
 def rating_agreement(
@@ -127,14 +191,9 @@ def rating_agreement(
     notes = dict.fromkeys([*evaluated.notes, *(own.note for own in units.values() if own.note)])
     most = max(units.values(), key=lambda own: own.count)
     evaluated = replace(evaluated, notes=tuple(notes), unit=most.kind, units=most.count)
-    of_all = cache(lambda: agreement_tables(scales, min_agreement, units, seed))
-    of_sources = cache(
-        lambda: source_tables(ratings, groups_of, majority, evaluated.grouping, seed)
-    )
-    return RatingAgreement(evaluated, min_agreement, content={
-        "kappa": lambda: of_all()[0], "alpha": lambda: of_all()[1], "stages": stages, "distribution": distribution,
-        "means": lambda: of_sources()[0], "grouped": lambda: of_sources()[1],
-    })  # fmt: skip
+    rated = Rated(ratings, scales, groups_of, majority, units, seed)
+    content = RatingAgreement.built(stages=stages, distribution=distribution)
+    return RatingAgreement(evaluated, min_agreement, rated, content=content)
 
 
 def _group_of(scale: Scale, groups: Groups | None) -> dict[str, str]:

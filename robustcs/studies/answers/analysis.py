@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import OUTCOMES, Traced
 from robustcs.lazy import pd
 from robustcs.result import (
-    Content,
     Evaluated,
+    computes,
     count,
     difference,
     number,
@@ -98,18 +98,42 @@ class Coverage:
     values: np.ndarray
 
 
-#: Returns means, pairs and families of systems.
-Compared: TypeAlias = (
-    "Callable[[], tuple[list[tuple[Any, ...]], list[pd.DataFrame], dict[str, Family]]]"
-)
+@dataclass(frozen=True)
+class Scored:
+    """What the slow tables are computed from.
+
+    systems, turns
+        Names of the systems and of the turns; ``units`` are the sampling units of the turns.
+    names
+        Measures, and then the present outcomes.
+    values
+        float64[systems, names, turns]: scores, nan if undefined; for outcomes 1 if the turn has it, else 0.
+    measures
+        The number of measures.
+    seed
+        Random seed of sign patterns.
+    """
+
+    systems: Sequence[str]
+    turns: Sequence[str]
+    names: Sequence[str]
+    values: np.ndarray
+    measures: int
+    units: Units
+    seed: int
+
+    @cached_property
+    def compared(self) -> tuple[list[tuple[Any, ...]], list[pd.DataFrame], dict[str, Family]]:
+        """The means, the pairs and their families of each measure and of each outcome."""
+        return _compared(self.systems, self.names, self.values, self.units, self.seed)
 
 
 @dataclass(frozen=True)
 class Answers(Outcomes):
     """The answers of systems: their outcomes, and their coverage of snippets and nuggets.
 
-    compared
-        Returns the means, the pairs and their families of each measure and of each outcome; computes them once.
+    scored
+        What the slow tables are computed from.
     covered
         The smallest share of an item's words (or support) that makes it covered, and of a sentence's words to be supported.
     criterion
@@ -156,7 +180,7 @@ class Answers(Outcomes):
         number("value"),
     )
 
-    compared: Compared
+    scored: Scored
     covered: float
     criterion: str = ""
     responses_by: Mapping[str, str] = field(default_factory=dict)
@@ -164,7 +188,28 @@ class Answers(Outcomes):
     @property
     def families(self) -> Mapping[str, Family]:
         """Measure or outcome → family of its pairs."""
-        return self.compared()[2]
+        return self.scored.compared[2]
+
+    @computes(measures)
+    def _measures(self) -> list[tuple[Any, ...]]:
+        names = self.scored.names[: self.scored.measures]
+        return [row for row in self.scored.compared[0] if row[1] in names]
+
+    @computes(pairs)
+    def _pairs(self) -> list[pd.DataFrame]:
+        return self.scored.compared[1]
+
+    @computes(turn_scores)
+    def _turn_scores(self) -> list[tuple[Any, ...]]:
+        own = self.scored
+        rows: list[tuple[Any, ...]] = []
+        for system, by_name in zip(own.systems, own.values.tolist(), strict=True):
+            for name, scores in zip(own.names[: own.measures], by_name, strict=False):
+                rows += [
+                    (system, turn, name, value)
+                    for turn, value in zip(own.turns, scores, strict=True)
+                ]
+        return rows
 
 
 def answers(
@@ -193,22 +238,15 @@ def answers(
         ],
         dtype=float,
     )
-    compared = cache(
-        lambda: _compared(
-            systems, [*names, *present], np.concatenate([values, hits], axis=1), units, seed
-        )
+    every = np.concatenate([values, hits], axis=1)
+    scored = Scored(systems, journey.turns, [*names, *present], every, len(names), units, seed)
+    content = Answers.built(
+        **tables_of(journey),
+        item_causes=coverage.item_causes if coverage else (),
+        items=coverage.items if coverage else (),
     )
-    content: dict[str, Content] = {
-        **tables_of(journey), "measures": lambda: [row for row in compared()[0] if row[1] in names],
-        "pairs": lambda: compared()[1], "item_causes": coverage.item_causes if coverage else [],
-        "items": coverage.items if coverage else [],
-        "turn_scores": lambda: [
-            (system, turn, name, values[place, row, column]) for place, system in enumerate(systems)
-            for row, name in enumerate(names) for column, turn in enumerate(journey.turns)
-        ],
-    }  # fmt: skip
     by = {one.name: one.by for one in journey.systems}
-    return Answers(units.stated(evaluated), compared, covered, criterion, by, content=content)
+    return Answers(units.stated(evaluated), scored, covered, criterion, by, content=content)
 
 
 def _supported(one: Traced) -> dict[str, np.ndarray]:

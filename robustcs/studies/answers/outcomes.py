@@ -14,7 +14,6 @@ from robustcs.evaluation.outcomes import ANSWERABLE, CAUSES, LOST, OUTCOMES, Tra
 from robustcs.inputs.answers import KINDS, RESPONSES, Kind
 from robustcs.lazy import pd
 from robustcs.result import (
-    Content,
     Result,
     count,
     difference,
@@ -135,7 +134,7 @@ class Journey(NamedTuple):
     units: Units
 
 
-def tables_of(found: Journey) -> dict[str, Content]:
+def tables_of(found: Journey) -> dict[str, Sequence[Any]]:
     """Return the rows of every table of :class:`Outcomes` by name."""
     estimates, pairs = corrected_shares(found)
     return {

@@ -295,7 +295,7 @@ def _flow_figure(result: Answers, systems: Sequence[str]) -> Figure:
         return share_figure("journey", "Turns by outcome.", rows, "system", "outcome", colours)
     shown = systems[:PANELS]
     flows: dict[str, dict[tuple[str, str, str], int]] = {system_name(name): {} for name in shown}
-    for row in result.outcomes.itertuples(index=False):
+    for row in result.rows("outcomes"):
         if row.system in shown and row.count:
             flows[system_name(row.system)][
                 named(row.kind), _GOLD[row.gold_given], named(row.outcome)
@@ -327,7 +327,7 @@ def _unknown(result: Answers) -> str:
 
 
 def _given(value: object) -> str:
-    return "–" if value is None else "given" if value else "not given"
+    return "–" if pd.isna(value) else "given" if value else "not given"
 
 
 #: A flow: kind, gold given (as shown), outcome → number or share of the turns.

@@ -288,7 +288,7 @@ def audit(
         unit=units.kind,
         units=units.count,
     )
-    return Audit(evaluated, reference, content=rows)
+    return Audit(evaluated, reference, content=Audit.built(**rows))
 
 
 def common_pairs(judged: JudgedPool) -> dict[str, Mask]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import (
     Result,
+    Table,
     TableSpec,
     count,
     difference,
@@ -256,6 +258,11 @@ class Augmentation(Result):
         return tuple(spec for spec in TABLES if spec.name in self.content)
 
 
+def built(found: Mapping[str, Any]) -> dict[str, Table]:
+    """Return table → the table of this content."""
+    return {spec.name: spec.of(found[spec.name]) for spec in TABLES if spec.name in found}
+
+
 def augment(
     pool: RunPool,
     sources: Sequence[tuple[str, str, Grades]],
@@ -308,9 +315,9 @@ def augment(
         "measures": _MEASURES.frame(rows),
         "ranking": _RANKING.frame(order),
         "power": discriminative_power(one, two, measures, units, seed),
-        "conflicts": _CONFLICTS.frame(merge.conflicts),
+        "conflicts": _CONFLICTS.frame([vars(one) for one in merge.conflicts]),
         "turns": turns_moved,
-        "files": _FILES.frame(merge.joined),
+        "files": _FILES.frame([vars(one) for one in merge.joined]),
         "sources": SOURCES.frame(
             sources_of_pool(pool, depth, policy.relevance_level, after, sources)
         ),

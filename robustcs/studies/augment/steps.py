@@ -20,7 +20,7 @@ from robustcs.project.conversations import conversations_of
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics import Mask
-from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation
+from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, built
 from robustcs.studies.augment.judged import Estimated, estimate
 from robustcs.wording import counted as in_words
 
@@ -101,7 +101,9 @@ def estimates_alone(
         unit=found.unit,
         units=found.units,
     )
-    return Augmentation(evaluated, depth, people, judged_unit=found.unit, content={**found.tables})
+    return Augmentation(
+        evaluated, depth, people, judged_unit=found.unit, content=built(found.tables)
+    )
 
 
 def estimates_with_judges(

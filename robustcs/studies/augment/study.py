@@ -69,7 +69,7 @@ def ask(
     from robustcs.project import hole_imputation
     from robustcs.project.requirements import new_judgments
     from robustcs.statistics.units import units_of
-    from robustcs.studies.augment.analysis import Augmentation, augment, guessed_groups
+    from robustcs.studies.augment.analysis import Augmentation, augment, built, guessed_groups
     from robustcs.studies.augment.analysis import leave_one_out as leave_out
     from robustcs.studies.augment.steps import (
         estimates_alone,
@@ -142,7 +142,7 @@ def ask(
         )
         found, unit = (found | estimated.tables, estimated.unit) if estimated else (found, unit)
         evaluated = with_notes(evaluated, notes)
-    return Augmentation(evaluated, pool_depth, merge.qrels, drawn, unit, content={**found})
+    return Augmentation(evaluated, pool_depth, merge.qrels, drawn, unit, content=built(found))
 
 
 def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -21,8 +21,8 @@ from robustcs.result import (
     Evaluated,
     Field,
     Result,
-    Rows,
     TableSpec,
+    computes,
     count,
     difference,
     flag,
@@ -88,9 +88,35 @@ def _table(name: str, says: str, *fields: Field) -> TableSpec:
 
 
 @dataclass(frozen=True)
+class Binning:
+    """What the tables are computed from.
+
+    scores
+        Scores of Original, the rewriters and Human over the same turns; ``units`` are the sampling units of the turns.
+    thresholds, texts, slicings, seed
+        As in :func:`breakdown`.
+    binned
+        The bin of every turn.
+    unchanged
+        See :func:`unchanged_turns`.
+    """
+
+    scores: Formulations
+    thresholds: Sequence[Threshold]
+    texts: Texts
+    slicings: Sequence[Slicing]
+    units: Units
+    seed: int
+    binned: Binned
+    unchanged: Sequence[bool | None] | None
+
+
+@dataclass(frozen=True)
 class Breakdown(Result):
     """The bin and the cause of every turn, for every rewriter, measure and threshold.
 
+    binning
+        What the tables are computed from.
     tried
         Measure → number of rules tried in the search for slices; empty without a search.
     misfit
@@ -218,9 +244,83 @@ class Breakdown(Result):
         text("rewriter"), text("metric"), *FOUND,
     )  # fmt: skip
 
+    binning: Binning
     tried: Mapping[str, int] = field(default_factory=dict)
     misfit: str = ""
     unordered: bool = False
+
+    def _tested(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame of tests; without p and letters if missing scores may change every order."""
+        if not many_missing(self.evaluated.unscored_by):
+            return frame
+        blank = {"p": math.nan, "p_corrected": math.nan, "letters": ""}
+        return frame.assign(**{name: value for name, value in blank.items() if name in frame})
+
+    @cached_property
+    def _side_by_side(self) -> dict[str, pd.DataFrame]:
+        """The tables that compare several rewriters."""
+        own = self.binning
+        few = self.evaluated.few
+        return more.side_by_side(own.scores, own.thresholds, own.units, own.seed, few)
+
+    @computes(attribution)
+    def _attribution(self) -> pd.DataFrame:
+        return attribution(self.binning.binned, self.binning.units)
+
+    @computes(blame)
+    def _blame(self) -> pd.DataFrame:
+        return self._tested(_blame(self.binning.binned, self.binning.units, self.binning.seed))
+
+    @computes(answerable)
+    def _answerable(self) -> pd.DataFrame:
+        return answerable(self.binning.binned, self.binning.unchanged, self.binning.units)
+
+    @computes(tests)
+    def _tests(self) -> pd.DataFrame:
+        return self._tested(_tests(self.binning.binned, self.binning.units, self.binning.seed))
+
+    @computes(headroom)
+    def _headroom(self) -> pd.DataFrame:
+        return _headroom(self.binning.scores, self.binning.binned, self.binning.units)
+
+    @computes(turns)
+    def _turns(self) -> pd.DataFrame:
+        own = self.binning
+        return _turns(own.scores, own.binned, own.unchanged, own.texts)
+
+    @computes(rewriters)
+    def _rewriters(self) -> pd.DataFrame:
+        return self._tested(self._side_by_side["rewriters"])
+
+    @computes(overview)
+    def _overview(self) -> pd.DataFrame:
+        return self._tested(self._side_by_side["overview"])
+
+    @computes(rewriter_tests)
+    def _rewriter_tests(self) -> pd.DataFrame:
+        return self._tested(self._side_by_side["rewriter_tests"])
+
+    @computes(rewriter_scores)
+    def _rewriter_scores(self) -> pd.DataFrame:
+        return self._tested(self._side_by_side["rewriter_scores"])
+
+    @computes(repairs)
+    def _repairs(self) -> pd.DataFrame:
+        return self._side_by_side["repairs"]
+
+    @computes(best_of)
+    def _best_of(self) -> pd.DataFrame:
+        return self._side_by_side["best_of"]
+
+    @computes(error_types)
+    def _error_types(self) -> pd.DataFrame:
+        own = self.binning
+        return more.error_costs(own.scores, own.binned, own.texts, own.units, own.seed)
+
+    @computes(slices)
+    def _slices(self) -> list[tuple[Any, ...]]:
+        own = self.binning
+        return more.slice_shares(own.binned, own.slicings, own.units, own.seed)
 
 
 def breakdown(
@@ -260,28 +360,9 @@ def breakdown(
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {some_of(unknown)}"))
     binned = Binned.of(scores, thresholds)
     found, tried = more.found_losses(scores, searched, units, seed) if searched else ([], {})
-    of_rewriters = cache(lambda: more.side_by_side(scores, thresholds, units, seed, evaluated.few))
-    tested = _untested if many_missing(evaluated.unscored_by) else lambda rows: rows
-    return Breakdown(units.stated(evaluated), tried, content={
-        "bins": _bins(binned, unchanged),
-        "attribution": lambda: attribution(binned, units),
-        "blame": lambda: tested(_blame(binned, units, seed)),
-        "answerable": lambda: answerable(binned, unchanged, units),
-        "tests": lambda: tested(_tests(binned, units, seed)),
-        "headroom": lambda: _headroom(scores, binned, units),
-        "turns": lambda: _turns(scores, binned, unchanged, texts),
-        "error_types": lambda: more.error_costs(scores, binned, texts, units, seed),
-        "slices": lambda: more.slice_shares(binned, slicings, units, seed),
-        "found_slices": found,
-        **{name: lambda name=name: tested(of_rewriters()[name]) for name in more.SIDE_BY_SIDE},  # type: ignore[misc]
-    })  # fmt: skip
-
-
-def _untested(rows: Any) -> Any:
-    """Return rows of a table without p and letters: missing scores may change every order."""
-    frame = pd.DataFrame(rows)
-    blank = {"p": math.nan, "p_corrected": math.nan, "letters": ""}
-    return frame.assign(**{name: value for name, value in blank.items() if name in frame})
+    binning = Binning(scores, thresholds, texts, slicings, units, seed, binned, unchanged)
+    content = Breakdown.built(bins=_bins(binned, unchanged), found_slices=found)
+    return Breakdown(units.stated(evaluated), binning, tried, content=content)
 
 
 def _blame(binned: Binned, units: Units, seed: int) -> pd.DataFrame:
@@ -317,7 +398,7 @@ def _by_chance(binned: Binned) -> np.ndarray:
     ) / 2
 
 
-def _bins(binned: Binned, unchanged: Sequence[bool | None] | None) -> Rows:
+def _bins(binned: Binned, unchanged: Sequence[bool | None] | None) -> list[tuple[Any, ...]]:
     rows, numbers = binned.crossed_bins(), binned.counts().ravel().tolist()
     some: list[Any] = [[None] * len(rows)] * 2
     if unchanged is not None:
@@ -326,7 +407,7 @@ def _bins(binned: Binned, unchanged: Sequence[bool | None] | None) -> Rows:
             for mark in (True, None)
         ]
     found = zip(rows, numbers, *some, _by_chance(binned).ravel().tolist(), strict=True)
-    return Breakdown.bins.rows((*row, *own) for row, *own in found)
+    return [(*row, *own) for row, *own in found]
 
 
 def attribution(binned: Binned, units: Units) -> pd.DataFrame:

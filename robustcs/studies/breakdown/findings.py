@@ -109,7 +109,7 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
 
     The verdict on the component with more errors also states whether it fails significantly more often.
     """
-    cut = headline_cut(shown_cuts(result.rows("bins")))
+    cut = headline_cut(shown_cuts(result.table("bins")))
     best, near, apart, _ = _ranked(result, cut)
     told = _Told(result, best.rewriter, cut)
     found = []
@@ -178,7 +178,7 @@ def _lost(result: Breakdown, cut: Cut, row: Any, told: _Told) -> Verdict:
 
 def finding(result: Breakdown) -> tuple[str, ...]:
     """Return how often each component fails and which fails more often; with several rewriters, first how they compare."""
-    cut = headline_cut(shown_cuts(result.rows("bins")))
+    cut = headline_cut(shown_cuts(result.table("bins")))
     best, *others = _ranked(result, cut)
     told = _Told(result, best.rewriter, cut)
     said = {}

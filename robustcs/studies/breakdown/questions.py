@@ -62,7 +62,7 @@ def _answer(workspace: Workspace) -> Answer:
 
 def _to_read(result: Breakdown) -> tuple[Block, ...]:
     """Return the turns to read: of each bin in :data:`BINS_TO_READ` those on which QR and Human differ most."""
-    cut = headline_cut(shown_cuts(result.rows("bins")))
+    cut = headline_cut(shown_cuts(result.table("bins")))
     cards = (
         show_turns(result, bin_, cut, most=_CARDS)
         for bin_ in BINS_TO_READ

@@ -42,7 +42,7 @@ def show(result: Breakdown, names: Sequence[str] = ()) -> tuple[Block, ...]:
     names
         Tables that are shown (default: all, with the figures); only these are computed.
     """
-    cut = headline_cut(shown_cuts(result.rows("bins")))
+    cut = headline_cut(shown_cuts(result.table("bins")))
     several = len(rewriter_names(result)) > 1
 
     def asked(*tables: str) -> bool:
@@ -104,7 +104,7 @@ def _bins(result: Breakdown) -> list[Table]:
         )
         (first, mark), *others = bin_columns(names)
         columns: list[Shown] = [(first, lambda row, mark=mark: mark(row) or row), *others]  # type: ignore[misc]
-        for metric, threshold in shown_cuts(every):
+        for metric, threshold in shown_cuts(result.table("bins")):
             rows = result.rows("bins", rewriter=rewriter, metric=metric, threshold=threshold)
             numbers = [(row.count, row.unchanged or 0) for row in rows]
             totals = map(sum, zip(*numbers, strict=True))

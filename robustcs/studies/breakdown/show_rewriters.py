@@ -53,7 +53,7 @@ def best_rewriter(result: Breakdown, cut: Cut) -> str:
 
 def overview(result: Breakdown) -> tuple[Table | Figure, ...]:
     """Return the table of all systems and the figure."""
-    cut = headline_cut(shown_cuts(result.rows("bins")))
+    cut = headline_cut(shown_cuts(result.table("bins")))
     return systems_table(result, [cut], "overview"), figure(result, cut)
 
 
@@ -304,7 +304,7 @@ def show_slices(result: Breakdown, cut: Cut) -> list[Table]:
 
 def slice_findings(result: Breakdown) -> tuple[str, ...]:
     """Return the most frequent difference in the best rewriter's errors, and the slice on which rewriters lose the most."""
-    cut = headline_cut(shown_cuts(result.rows("bins")))
+    cut = headline_cut(shown_cuts(result.table("bins")))
     best = best_rewriter(result, cut)
     rows = at(result.error_types, cut)
     rows = rows[(rows["rewriter"] == best) & (rows["errors"] > 0)].sort_values(

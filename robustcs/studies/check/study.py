@@ -110,7 +110,7 @@ def ask(workspace: Workspace) -> Check:
         evaluated,
         problems,
         readiness.without_input(),
-        content={spec.name: spec.rows(content[spec.name]) for spec in Check.declared},
+        content=Check.built(**content),
     )
     return made.with_notes(workspace.notes)
 

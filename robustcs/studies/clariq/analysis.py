@@ -12,7 +12,7 @@ from robustcs.inputs.clariq import TIE, Preference, Topics
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Result, count, number, p_value, share, table, text
+from robustcs.result import Evaluated, Frames, Result, count, number, p_value, share, table, text
 from robustcs.statistics.columns import P_FLOOR
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm_family
@@ -79,9 +79,9 @@ class Clariq(Result):
     )  # fmt: skip
 
     @property
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def tables(self) -> Mapping[str, pd.DataFrame]:
         """Table name → frame; tables with rows come first."""
-        return dict(sorted(super().tables.items(), key=lambda item: not len(item[1])))
+        return Frames(self, sorted(super().tables, key=lambda name: not len(self.table(name))))
 
 
 def clariq(
@@ -113,9 +113,9 @@ def clariq(
         policy, "runs" if any(outputs) or preferences else "texts", number_of, len(found.missing), every, rankings, unit=unit,
         units=number_of,
     )  # fmt: skip
-    return Clariq(evaluated, content={
-        **found.rows, "preference": preference, "statistics": statistics_rows(topics, bank),
-    })  # fmt: skip
+    size = statistics_rows(topics, bank)
+    content = Clariq.built(**found.rows, preference=preference, statistics=size)
+    return Clariq(evaluated, content=content)
 
 
 def preference_table(preferences: Sequence[Preference]) -> tuple[pd.DataFrame, tuple[str, ...]]:

@@ -264,14 +264,18 @@ def compare(
     evaluated = replace(
         evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count, unscored=len(lost)
     )  # fmt: skip
-    cases, measures = Comparison.gate.frame(pd.DataFrame(rows)), _measures(changes, fits, by, seed)
+    cases, measures = Comparison.gate.frame(rows), _measures(changes, fits, by, seed)
     lines = lines_of(row for row in cases.itertuples() if row.outcome != "passed")
     lines = lines if len(cases) else doubts(measures.itertuples())
-    return Comparison(evaluated, old, new, content={
-        "inputs": _inputs(old, new), "measures": [measures.assign(**_answered(changes, old, new, missing))],
-        "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, missing, by, seed),
-        "gate": cases, "reasons": [(one.outcome, one.condition, one.who(), len(one.rows), one.reason) for one in lines],
-    })  # fmt: skip
+    content = Comparison.built(
+        inputs=_inputs(old, new),
+        measures=measures.assign(**_answered(changes, old, new, missing)),
+        turns=_turns(changes, old, new, thresholds),
+        conclusions=_conclusions(common, old, new, missing, by, seed),
+        gate=cases,
+        reasons=[(one.outcome, one.condition, one.who(), len(one.rows), one.reason) for one in lines],
+    )  # fmt: skip
+    return Comparison(evaluated, old, new, content=content)
 
 
 def _scored(system: SystemState) -> set[str]:

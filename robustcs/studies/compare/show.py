@@ -361,9 +361,8 @@ def rendered(
     if path.lower().endswith(".xml"):
         return junit(result, code)
     evaluated = result.evaluated
-    text = to_json(
-        "compare", __version__, evaluated.as_dict(), inputs, {"gate": result.gate}, evaluated.notes
-    )
+    tables = {"gate": result.table("gate")}
+    text = to_json("compare", __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
     head = {"outcome": result.outcome, "exit_code": int(code), "old": result.old.name, "new": result.new.name,
             "reasons": told(result)}  # fmt: skip
     return json.dumps(head, ensure_ascii=False)[:-1] + "," + text.removeprefix("{")

@@ -6,9 +6,9 @@ Sources: Ferro and Silvello (2018) for the crossed analysis of variance; Westfal
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distin
 from robustcs.lazy import pd
 from robustcs.policy import Evaluated
 from robustcs.result import (
-    Content,
     Result,
+    computes,
     count,
     difference,
     measure,
@@ -50,6 +50,38 @@ _SHARE = "95% CI: Wilson interval, clustered by sampling unit; null for fewer th
 _TEST = "95% CI, not adjusted, from the same test as p"
 
 
+Causes = Mapping[tuple[str, Threshold], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What the tables are computed from.
+
+    grid
+        The wordings, the rankers and the present cells.
+    turns
+        The turns; ``units`` are their sampling units.
+    cubes
+        Measure → float[turns, wordings, rankers].
+    causes
+        Measure and threshold → the cause of every turn in every cell.
+    seed
+        Random seed of sign patterns, resamples and halves.
+    """
+
+    grid: Grid
+    turns: Sequence[str]
+    cubes: Mapping[str, np.ndarray]
+    causes: Causes
+    units: Units
+    seed: int
+
+    @cached_property
+    def compared(self) -> tuple[list[Any], dict[str, Family]]:
+        """The rows of the table ``swaps``, and measure → the family of its swaps."""
+        return _swaps(self.grid, self.cubes, self.units, self.seed)
+
+
 @dataclass(frozen=True)
 class Components(Result):
     """Causes of wrong answers in a grid of wordings × rankers.
@@ -58,8 +90,8 @@ class Components(Result):
         The wordings, the rankers and the present cells.
     texts
         Wording → turn → text, of the wordings whose texts are known.
-    compared
-        Returns the swaps and :attr:`families`, which are computed once.
+    scored
+        What the tables are computed from.
     """
 
     study = "components"
@@ -132,12 +164,59 @@ class Components(Result):
 
     grid: Grid
     texts: Mapping[str, Mapping[str, str]]
-    compared: Callable[[], tuple[list[Any], dict[str, Family]]]
+    scored: Scored
 
     @property
     def families(self) -> Mapping[str, Family]:
         """Measure → the family of its swaps."""
-        return self.compared()[1]
+        return self.scored.compared[1]
+
+    @computes(blame)
+    def _blame(self) -> list[tuple[Any, ...]]:
+        return _blame(self.grid, self.scored.causes, self.scored.units)
+
+    @computes(means)
+    def _means(self) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = []
+        for metric, cube in self.scored.cubes.items():
+            rows += _means(self.grid, metric, cube, self.scored.units)
+        return rows
+
+    @computes(factors)
+    def _factors(self) -> list[Any]:
+        own = self.scored
+        return _factors(self.grid, own.causes, own.units, own.seed)
+
+    @computes(effects)
+    def _effects(self) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = []
+        for metric, cube in self.scored.cubes.items():
+            rows += _effects(self.grid, metric, cube, self.scored.units, self.scored.seed)
+        return rows
+
+    @computes(swaps)
+    def _swaps(self) -> list[Any]:
+        return self.scored.compared[0]
+
+    @computes(choice)
+    def _choice(self) -> list[dict[str, Any]]:
+        own = self.scored
+        if len(self.grid.cells) < 2:
+            return []
+        return [
+            _choice(self.grid, metric, cube, own.units, own.seed)
+            for metric, cube in own.cubes.items()
+        ]
+
+    @computes(missing)
+    def _missing(self) -> list[tuple[Any, ...]]:
+        own = self.scored
+        return _missing(self.grid, own.cubes, own.causes, own.units)
+
+    @computes(turns)
+    def _turns(self) -> list[pd.DataFrame]:
+        own = self.scored
+        return _turns(self.grid, own.turns, own.cubes, own.causes)
 
 
 def components(
@@ -176,33 +255,11 @@ def components(
     causes = {
         cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts
     }
-    compared = cache(lambda: _swaps(grid, cubes, units, seed))
-    every = list(cubes.items())
-    content: dict[str, Content] = {
-        "blame": lambda: _blame(grid, causes, units),
-        "means": lambda: [
-            row for metric, cube in every for row in _means(grid, metric, cube, units)
-        ],
-        "factors": lambda: _factors(grid, causes, units, seed),
-        "effects": lambda: [
-            row for metric, cube in every for row in _effects(grid, metric, cube, units, seed)
-        ],
-        "swaps": lambda: compared()[0],
-        "choice": lambda: [
-            _choice(grid, metric, cube, units, seed) for metric, cube in every if len(scores) > 1
-        ],
-        "missing": lambda: _missing(grid, cubes, causes, units),
-        "turns": lambda: _turns(grid, turns, cubes, causes),
-    }
-    found = Components(units.stated(evaluated), grid, texts or {}, compared, content=content)
-    return (
-        found
-        if grid.complete()[0] and len(turns) > 1
-        else found.with_notes([f"no effect sizes: {_NO_EFFECTS}"])
-    )
-
-
-Causes = Mapping[tuple[str, Threshold], np.ndarray]
+    scored = Scored(grid, turns, cubes, causes, units, seed)
+    found = Components(units.stated(evaluated), grid, texts or {}, scored)
+    if grid.complete()[0] and len(turns) > 1:
+        return found
+    return found.with_notes([f"no effect sizes: {_NO_EFFECTS}"])
 
 
 def _means(grid: Grid, metric: str, cube: np.ndarray, units: Units) -> list[tuple[Any, ...]]:

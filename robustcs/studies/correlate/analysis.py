@@ -14,9 +14,9 @@ import numpy as np
 from robustcs.evaluation.thresholds import TOLERANCE
 from robustcs.lazy import pd
 from robustcs.result import (
-    Content,
     Evaluated,
     Result,
+    Table,
     TableSpec,
     count,
     flag,
@@ -141,12 +141,10 @@ class Correlate(Result):
 
     def spec(self, name: str) -> TableSpec:
         """Return the declaration of a table; that of ``pairs`` has a column for every x and y."""
-        spec, pairs = super().spec(name), self._stored["pairs"]
-        if name != "pairs" or not isinstance(pairs, pd.DataFrame):
+        spec = super().spec(name)
+        if name != "pairs":
             return spec
-        known = [one.name for one in spec.fields]
-        asked = (score(name) for name in pairs if name not in known)
-        return replace(spec, fields=(*spec.fields[:2], *asked, *spec.fields[2:]), more=None)
+        return replace(spec, fields=self.content["pairs"].fields, more=None)
 
     @property
     def chosen(self) -> tuple[list[str], list[str]]:
@@ -154,6 +152,15 @@ class Correlate(Result):
         return list(dict.fromkeys(self.correlations["x"])), list(
             dict.fromkeys(self.correlations["y"])
         )
+
+
+def pairs_table(pairs: pd.DataFrame) -> Table:
+    """Return the table :data:`Correlate.pairs` of a frame, with its further columns, those of x and y, after the turn."""
+    spec = Correlate.pairs
+    declared = [one.name for one in spec.fields]
+    asked = [score(name) for name in pairs if name not in declared]
+    fields = (*spec.fields[:2], *asked, *spec.fields[2:])
+    return replace(spec, fields=fields, more=None).of(pairs)
 
 
 def correlate_similarity(
@@ -187,16 +194,10 @@ def correlate_similarity(
         }  # fmt: skip
         for name, part in tables.items():
             parts.setdefault(name, []).append(part.assign(rewriter=pair.rewriter))
-    frames = {name: pd.concat(some, ignore_index=True) for name, some in parts.items()}
-    names = [field.name for field in Correlate.pairs.fields]
-    asked = [name for name in frames["pairs"] if name not in names]
-    content: dict[str, Content] = {
-        name: getattr(Correlate, name).frame(frames[name]) for name in frames if name != "pairs"
-    }
-    content["pairs"] = frames["pairs"][[*names[:2], *asked, *names[2:]]]
-    content["encoders"] = [
-        (encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders
-    ]
+    used = [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders]
+    scored = parts.pop("pairs")
+    content = Correlate.built(**parts, encoders=used)
+    content["pairs"] = pairs_table(pd.concat(scored, ignore_index=True))
     apart = {pair.rewriter: pair.apart for pair in pairs}
     return Correlate(
         units_of(all_turns, evaluated.grouping).stated(evaluated),

@@ -27,7 +27,17 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.messages import Message, OptionName
 from robustcs.policy import EvaluationPolicy, Unit
-from robustcs.result import Evaluated, Result, Rows, count, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Result,
+    Table,
+    computes,
+    count,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.result import measure as metric
 from robustcs.statistics.estimate import MIN_AGREEMENT
 from robustcs.statistics.means import mean_estimates
@@ -45,8 +55,8 @@ def exclude_workers(
     checks: Sequence[GoldCheck],
     tolerance: int,
     conversations: Conversations | None = None,
-) -> tuple[list[Grade], Rows, int]:
-    """Return the remaining grades, the rows of :data:`Crowd.exclusions`, and the number of checks on items without grades.
+) -> tuple[list[Grade], Table, int]:
+    """Return the remaining grades, the table :data:`Crowd.exclusions`, and the number of checks on items without grades.
 
     A worker whose grade differs from a gold check by more than ``tolerance`` loses all grades for the topic, in every
     criterion.
@@ -76,7 +86,7 @@ def exclude_workers(
             excluded.append(
                 (topic, worker, len(checked), len(failed), len(own), _reason(failed, tolerance))
             )
-    exclusions = Crowd.exclusions.rows(
+    exclusions = Crowd.exclusions.of(
         sorted(excluded, key=lambda row: (turn_sort_key(row[0]), row[1]))
     )
     out = {(row.topic, row.worker) for row in exclusions}
@@ -106,8 +116,8 @@ def final_grade(grades: Sequence[int]) -> tuple[int, str]:
     return (2 * sum(grades) + len(grades)) // (2 * len(grades)), "mean"
 
 
-def aggregate(grades: Iterable[Grade]) -> Rows:
-    """Return the rows of :data:`Crowd.grades`, by criterion (in order of appearance), turn and item."""
+def aggregate(grades: Iterable[Grade]) -> Table:
+    """Return the table :data:`Crowd.grades`, by criterion (in order of appearance), turn and item."""
     pairs: dict[tuple[str, str, str], list[int]] = {}
     for grade in grades:
         pairs.setdefault((grade.criterion, grade.turn, grade.item), []).append(grade.grade)
@@ -117,7 +127,7 @@ def aggregate(grades: Iterable[Grade]) -> Rows:
     ordered = sorted(
         pairs, key=lambda key: (criteria[key[0]], turn_sort_key(key[1]), turn_sort_key(key[2]))
     )
-    return Crowd.grades.rows((*key, len(pairs[key]), *final_grade(pairs[key])) for key in ordered)
+    return Crowd.grades.of((*key, len(pairs[key]), *final_grade(pairs[key])) for key in ordered)
 
 
 def as_qrels(name: str, judgments: Collection[tuple[str, str, int]]) -> Qrels:
@@ -125,7 +135,7 @@ def as_qrels(name: str, judgments: Collection[tuple[str, str, int]]) -> Qrels:
     return qrels_of_rows(name, list(judgments), name, [None] * len(judgments))[0]
 
 
-def qrels_by_criterion(final: Rows) -> dict[str, Qrels]:
+def qrels_by_criterion(final: Table) -> dict[str, Qrels]:
     """Return criterion → its judgments."""
     by_criterion: dict[str, list[tuple[str, str, int]]] = {}
     for judged in final:
@@ -188,7 +198,13 @@ _LEVELS = ("nominal", "ordinal", "interval")
 
 @dataclass(frozen=True)
 class Crowd(Result):
-    """The result of ``robustcs crowd``. Tables of parts without input have no rows."""
+    """The result of ``robustcs crowd``. Tables of parts without input have no rows.
+
+    graded
+        Grades of the workers, if given.
+    seed
+        Random seed of the intervals of agreement.
+    """
 
     study = "crowd"
 
@@ -233,6 +249,13 @@ class Crowd(Result):
         count("best_rank"), text("text", "in the bank", "Text"),
     )  # fmt: skip
 
+    graded: GradesPart | None
+    seed: int
+
+    @computes(agreement)
+    def _agreement(self) -> pd.DataFrame | list[Any]:
+        return _agreement(self.graded, self.evaluated.policy.unit, self.seed)
+
 
 @dataclass(frozen=True)
 class GradesPart:
@@ -240,8 +263,8 @@ class GradesPart:
 
     before: Sequence[Grade]
     after: Sequence[Grade]
-    exclusions: Rows
-    final: Rows
+    exclusions: Table
+    final: Table
     checked: bool
 
 
@@ -282,13 +305,18 @@ def crowd(
     if scores:
         notes = (*evaluated.notes, *((units.note,) if units.note else ()))
         evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
-    return Crowd(evaluated, content={
-        "qrels": sizes, "measures": scores, "agreement": lambda: _agreement(graded, policy.unit, seed),
-        "exclusions": graded.exclusions if graded else [], "distribution": list(_distribution(judgments)),
-        "grades": graded.final if graded else [],
-        "unmapped": [(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped],
-        "pool": list(pool),
-    })  # fmt: skip
+    content = Crowd.built(
+        qrels=sizes,
+        measures=scores,
+        exclusions=graded.exclusions if graded else (),
+        distribution=_distribution(judgments),
+        grades=graded.final if graded else (),
+        unmapped=[
+            (one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped
+        ],
+        pool=pool,
+    )
+    return Crowd(evaluated, graded, seed, content=content)
 
 
 def _distribution(judgments: Judgments) -> Iterator[tuple[str, int, int, float]]:

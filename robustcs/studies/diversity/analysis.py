@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -21,6 +21,7 @@ from robustcs.policy import Grouping
 from robustcs.result import (
     Evaluated,
     Result,
+    computes,
     count,
     difference,
     number,
@@ -164,6 +165,59 @@ class TextSet:
     wordings: Wordings
 
 
+#: Function from texts to their vectors, of an encoder.
+Encode = Callable[[Sequence[str]], Mapping[str, Vectors]]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the tables are computed from: the arguments of :func:`diversity`, and the conversations of the turns."""
+
+    pairs: Sequence[tuple[TextSet, TextSet]]
+    encoders: Sequence[tuple[Encoder, Encode]]
+    conversations: Conversations
+    by: Grouping
+    seed: int
+    every_pair: bool
+
+    @cached_property
+    def _compared(
+        self,
+    ) -> tuple[
+        dict[str, list[pd.DataFrame]], dict[str, dict[str, tuple[dict[str, int], Similarities]]]
+    ]:
+        """The parts of each table, and the similarities by source and target."""
+        tables: dict[str, list[pd.DataFrame]] = {}
+        similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
+        for source, target in self.pairs:
+            parts, similarities = _compare(
+                source.wordings, target.wordings, self.encoders, self.conversations
+            )
+            sizes = {
+                turn: len(texts)
+                for turn, texts in target.wordings.items()
+                if turn in source.wordings
+            }
+            similar.setdefault(source.name, {})[target.name] = sizes, similarities
+            for name, part in parts.items():
+                part.insert(0, "target", target.name)
+                part.insert(0, "source", source.name)
+                tables.setdefault(name, []).append(part)
+        return tables, similar
+
+    @cached_property
+    def tested(self) -> list[tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]]:
+        """The rows of both tables of similarity by source."""
+        return [
+            compare_similarities(name, targets, self.by, self.seed, self.every_pair)
+            for name, targets in self._compared[1].items()
+        ]
+
+    def parts(self, table_: str) -> list[pd.DataFrame]:
+        """Return the parts of one of the tables bleu, diversity, turns and topics."""
+        return self._compared[0][table_]
+
+
 @dataclass(frozen=True)
 class Diversity(Result):
     """Differences between the texts of each target and their source, and among the texts."""
@@ -208,11 +262,37 @@ class Diversity(Result):
         more="number",
     )  # fmt: skip
 
+    compared: Compared
+
+    @computes(bleu)
+    def _bleu(self) -> list[pd.DataFrame]:
+        return self.compared.parts("bleu")
+
+    @computes(similarity)
+    def _similarity(self) -> list[tuple[Any, ...]]:
+        return [row for means, _ in self.compared.tested for row in means]
+
+    @computes(similarity_pairs)
+    def _similarity_pairs(self) -> list[tuple[Any, ...]]:
+        return [row for _, rows in self.compared.tested for row in rows]
+
+    @computes(diversity)
+    def _diversity(self) -> list[pd.DataFrame]:
+        return self.compared.parts("diversity")
+
+    @computes(turns)
+    def _turns(self) -> list[pd.DataFrame]:
+        return self.compared.parts("turns")
+
+    @computes(topics)
+    def _topics(self) -> list[pd.DataFrame]:
+        return self.compared.parts("topics")
+
 
 def diversity(
     pairs: Sequence[tuple[TextSet, TextSet]],
     evaluated: Evaluated,
-    encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]] = (),
+    encoders: Sequence[tuple[Encoder, Encode]] = (),
     seed: int = 0,
     every_pair: bool = True,
 ) -> Diversity:
@@ -225,57 +305,19 @@ def diversity(
     conversations = evaluated.conversations_of(
         turn for source, _ in pairs for turn in source.wordings
     )
-
-    @cache
-    def compared() -> tuple[
-        dict[str, list[pd.DataFrame]], dict[str, dict[str, tuple[dict[str, int], Similarities]]]
-    ]:
-        """Return the parts of each table, and the similarities by source and target."""
-        tables: dict[str, list[pd.DataFrame]] = {}
-        similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
-        for source, target in pairs:
-            parts, similarities = _compare(
-                source.wordings, target.wordings, encoders, conversations
-            )
-            sizes = {
-                turn: len(texts)
-                for turn, texts in target.wordings.items()
-                if turn in source.wordings
-            }
-            similar.setdefault(source.name, {})[target.name] = sizes, similarities
-            for name, part in parts.items():
-                part.insert(0, "target", target.name)
-                part.insert(0, "source", source.name)
-                tables.setdefault(name, []).append(part)
-        return tables, similar
-
-    @cache
-    def tested() -> list[tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]]:
-        """Return the rows of both tables of similarity by source."""
-        return [
-            compare_similarities(name, targets, by, seed, every_pair)
-            for name, targets in compared()[1].items()
-        ]
-
+    compared = Compared(pairs, encoders, conversations, by, seed, every_pair)
     turns = list(
         dict.fromkeys(
             turn for source, target in pairs for turn in target.wordings if turn in source.wordings
         )
     )
-    return Diversity(units_of(turns, by).stated(evaluated), content={
-        "similarity": lambda: [row for means, _ in tested() for row in means],
-        "similarity_pairs": lambda: [row for _, rows in tested() for row in rows],
-        **{
-            name: lambda name=name: pd.concat(compared()[0][name], ignore_index=True)  # type: ignore[misc]
-            for name in ("bleu", "diversity", "turns", "topics")
-        },
-    })  # fmt: skip
+    return Diversity(units_of(turns, by).stated(evaluated), compared)
 
 
 def _compare(
     source: Wordings,
     target: Wordings,
-    encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]],
+    encoders: Sequence[tuple[Encoder, Encode]],
     conversations: Conversations,
 ) -> tuple[dict[str, pd.DataFrame], Similarities]:
     """Return the table rows of one source and target, and the similarity of every target text."""

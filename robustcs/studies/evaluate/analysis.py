@@ -22,6 +22,7 @@ from robustcs.lazy import pd
 from robustcs.result import (
     Evaluated,
     Result,
+    computes,
     count,
     difference,
     measure,
@@ -66,9 +67,38 @@ NEEDED = ["units_needed", "units_needed_low", "units_needed_high"]
 
 
 @dataclass(frozen=True)
+class Scored:
+    """What the slow tables are computed from.
+
+    scores
+        System → scores on the same turns; ``units`` are the sampling units of the turns.
+    averaged
+        The same for the measures that are means over turns, on the turns in these means.
+    bounded, slicings, seed
+        As in :func:`evaluate`.
+    tested
+        Measure → the compared pairs. ``pairs`` are their comparisons.
+    bounds
+        Measure → the comparisons with missing scores at the ends of the range.
+    """
+
+    scores: Mapping[str, TurnScores]
+    averaged: Mapping[str, TurnScores]
+    bounded: Mapping[str, bool]
+    slicings: Sequence[Slicing]
+    units: Units
+    seed: int
+    tested: Mapping[str, Sequence[Pair]]
+    pairs: Mapping[str, Comparisons]
+    bounds: Mapping[str, Bounded]
+
+
+@dataclass(frozen=True)
 class Evaluation(Result):
     """Scores of systems over the same turns, and comparisons of pairs.
 
+    scored
+        What the slow tables are computed from.
     families
         Measure → the family of its pairs.
     compared
@@ -146,6 +176,7 @@ class Evaluation(Result):
         score("value", "a logarithm for gm_map and gm_bpref"),
     )  # fmt: skip
 
+    scored: Scored
     families: Mapping[str, Family]
     compared: Mapping[str, Mapping[tuple[str, str], Tested]]
     baseline: str | None
@@ -154,6 +185,18 @@ class Evaluation(Result):
     misfits: tuple[str, ...] = ()
     unordered: bool = False
     ranked_alike: frozenset[str] = frozenset()
+
+    @computes(pairs)
+    def _pairs(self) -> list[pd.DataFrame]:
+        return _pairs(self.scored, self.margin, self.evaluated)
+
+    @computes(slices)
+    def _slices(self) -> list[tuple[Any, ...]]:
+        return _slice_means(self.scored)
+
+    @computes(turns)
+    def _turns(self) -> dict[str, list[Any]]:
+        return _turns(self.scored.scores)
 
 
 def evaluate(
@@ -251,13 +294,20 @@ def evaluate(
     evaluated = replace(evaluated, notes=(*evaluated.notes, *unscored))
     found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
     told = {metric: _tests(names, tested[metric], one) for metric, one in pairs.items()}
-    return Evaluation(units.stated(evaluated), families, told, baseline, margin, tried, unordered=unordered, content={
-        "measures": Evaluation.measures.rows(means),
-        "pairs": lambda: _pairs(names, pairs, tested, units, margin, evaluated, bounds),
-        "slices": lambda: _slice_means(averaged, bounded, slicings, units, seed),
-        "found_slices": found, "fit": Evaluation.fit.rows(_fit(fit) if fit and not fit.fits else ()),
-        "turns": lambda: _turns(scores),
-    })  # fmt: skip
+    scored = Scored(scores, averaged, bounded, slicings, units, seed, tested, pairs, bounds)
+    lacks = _fit(fit) if fit and not fit.fits else ()
+    content = Evaluation.built(measures=means, found_slices=found, fit=lacks)
+    return Evaluation(
+        units.stated(evaluated),
+        scored,
+        families,
+        told,
+        baseline,
+        margin,
+        tried,
+        unordered=unordered,
+        content=content,
+    )
 
 
 def _fit(fit: CollectionFit) -> list[tuple[Any, ...]]:
@@ -271,11 +321,17 @@ def means_of(result: Evaluation) -> list[str]:
     return [metric for metric in result.families if is_averaged(metric)]
 
 
-def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
-    """Return the table :data:`Evaluation.turns`."""
-    frames = [pd.DataFrame({"system": name, "turn": one.turns, "metric": metric, "value": values})
-              for name, one in scores.items() for metric, values in one.items()]  # fmt: skip
-    return pd.concat(frames, ignore_index=True).dropna(subset="value", ignore_index=True)
+def _turns(scores: Mapping[str, TurnScores]) -> dict[str, list[Any]]:
+    """Return the columns of :data:`Evaluation.turns`; turns without a score are left out."""
+    columns: dict[str, list[Any]] = {"system": [], "turn": [], "metric": [], "value": []}
+    for name, one in scores.items():
+        for metric, values in one.items():
+            there = np.flatnonzero(~np.isnan(values))
+            columns["system"] += [name] * len(there)
+            columns["turn"] += [one.turns[place] for place in there]
+            columns["metric"] += [metric] * len(there)
+            columns["value"] += values[there].tolist()
+    return columns
 
 
 def _alike(values: np.ndarray) -> list[int]:
@@ -294,23 +350,13 @@ def _tests(
     }
 
 
-def _pairs(
-    names: Sequence[str],
-    found: Mapping[str, Comparisons],
-    tested: Mapping[str, Sequence[Pair]],
-    units: Units,
-    margin: float | None,
-    evaluated: Evaluated,
-    bounds: Mapping[str, Bounded],
-) -> list[pd.DataFrame]:
-    """Return the rows of :data:`Evaluation.pairs` by measure.
-
-    ``tested``: measure → the compared pairs. ``bounds``: those of missing scores.
-    """
-    frames, turns = [], len(units.codes)
+def _pairs(scored: Scored, margin: float | None, evaluated: Evaluated) -> list[pd.DataFrame]:
+    """Return the rows of :data:`Evaluation.pairs` by measure."""
+    names, bounds = list(scored.scores), scored.bounds
+    frames, turns = [], len(scored.units.codes)
     few = {name: f"{_few_note(name, evaluated)} by {system_name(name)}" for name in evaluated.few}
-    for metric, one in found.items():
-        compared = tested[metric]
+    for metric, one in scored.pairs.items():
+        compared = scored.tested[metric]
         limits = [joined(*(few.get(names[place], "") for place in pair)) for pair in compared]
         shared = np.broadcast_to(one.sizes, one.sums.shape).sum(axis=1).astype(int).tolist()
         over = [
@@ -409,19 +455,14 @@ def _few_note(name: str, evaluated: Evaluated) -> str:
     return f"only {evaluated.few[name]} of {counted(evaluated.turns, 'turn')} answered"
 
 
-def _slice_means(
-    scores: Mapping[str, TurnScores],
-    bounded: Mapping[str, bool],
-    slicings: Sequence[Slicing],
-    units: Units,
-    seed: int,
-) -> list[tuple[Any, ...]]:
+def _slice_means(scored: Scored) -> list[tuple[Any, ...]]:
     """Return the rows of :data:`Evaluation.slices` for every system and measure."""
+    units, seed = scored.units, scored.seed
     rows: list[tuple[Any, ...]] = []
-    for name, by_metric in scores.items() if slicings else ():
-        own = [one for one in slicings if one.concerns(name)]
+    for name, by_metric in scored.averaged.items() if scored.slicings else ():
+        own = [one for one in scored.slicings if one.concerns(name)]
         for metric, values in by_metric.items():
-            bounds = (0.0, 1.0) if bounded[metric] else None
+            bounds = (0.0, 1.0) if scored.bounded[metric] else None
             rows_of = ~np.isnan(values)
             cut = [replace(one, codes=one.codes[rows_of]) for one in own]
             shares = bounds is None and is_binary(values)

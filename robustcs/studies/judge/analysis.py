@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from robustcs.conversations import Conversations
 from robustcs.evaluation.hole_order import Contest, Needed, Order
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
-from robustcs.result import Content, Result, count, difference, measure, score, share, table, text
+from robustcs.result import Result, count, difference, measure, score, share, table, text
 from robustcs.statistics import Floats
 from robustcs.wording import counted as in_words
 from robustcs.wording import verb
@@ -177,8 +178,8 @@ class State:
             return f"{settled}; no passage is left that could settle {orders}"
         return f"{settled}; too few judgments to estimate how many more are needed"
 
-    def tables(self, left: int) -> dict[str, Content]:
-        """Return the tables ``orders`` and ``outlook``, with ``left`` passages still to judge."""
+    def tables(self, left: int) -> dict[str, list[tuple[Any, ...]]]:
+        """Return the rows of the tables ``orders`` and ``outlook``, with ``left`` passages still to judge."""
         rows = [
             (self.names[one.first], self.names[one.second], one.measure.name, one.state, one.difference, one.low, one.high,
              one.expected, one.sure, *_takes(needed))

@@ -240,4 +240,6 @@ def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple
         conversations=holes.conversations,
     )  # fmt: skip
     left = int(frame["grade"].isna().sum())
-    return Worklist(evaluated, warnings, content={"worklist": frame, **state.tables(left)}), outlook
+    return Worklist(
+        evaluated, warnings, content=Worklist.built(worklist=frame, **state.tables(left))
+    ), outlook

@@ -350,7 +350,9 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
     ordered = sorted((row for some in rows.values() for row in some), key=lambda row: place[row[0]])
     notes = (*evaluated.notes, *_notes(turns, original, human))
     evaluated = replace(evaluated, turns=len(turns), notes=notes)
-    return Variations(evaluated, content={"categories": categories, "variations": ordered})
+    return Variations(
+        evaluated, content=Variations.built(categories=categories, variations=ordered)
+    )
 
 
 def earlier_texts(

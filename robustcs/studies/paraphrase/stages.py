@@ -14,7 +14,7 @@ import numpy as np
 
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.result import Evaluated, Result, count, number, table, text
+from robustcs.result import Evaluated, Result, computes, count, number, table, text
 from robustcs.similarity.paraphrases import clean, text_key
 from robustcs.similarity.rouge_bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.stripping import Stripped, strip_feedback, without_nouns
@@ -74,7 +74,11 @@ def texts_of(answer: Mapping[str, Any]) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Paraphrased(Result):
-    """Paraphrases made in stages, and what each stage did."""
+    """Paraphrases made in stages, and what each stage did.
+
+    generated, cleaned
+        The paraphrases before and after cleaning.
+    """
 
     study = "paraphrase"
 
@@ -116,6 +120,13 @@ class Paraphrased(Result):
         text("turn"), text("source", "raw: from the reformulated raw turn; manual: from the manual turn"), text("source_text"),
         text("manual", "understood without the conversation"), text("raw", "depends on the conversation"),
     )  # fmt: skip
+
+    generated: Sequence[_Row]
+    cleaned: Sequence[_Row]
+
+    @computes(diversity)
+    def _diversity(self) -> list[tuple[Any, ...]]:
+        return [*_diversity("generated", self.generated), *_diversity("cleaned", self.cleaned)]
 
 
 @dataclass(frozen=True)
@@ -199,15 +210,21 @@ def paraphrase(
     notes = [*evaluated.notes, *steps.notes]
     if lost:
         notes.append(f"{counted(len(lost), 'turn')} without any paraphrase: {some_of(lost)}")
-    return Paraphrased(replace(evaluated, turns=len(turns), notes=tuple(notes)), content={
-        "stages": steps.counts, "bleu": bleu_rows, "dropped": dropped,
-        "diversity": lambda: [*_diversity("generated", rows), *_diversity("cleaned", kept)],
-        "stripped": [
-            (turn, name, one.sentiment, one.compound, one.before, one.question)
-            for name, texts in (("raw", raw), ("manual", manual)) for turn, one in texts.items() if one.before
-        ],
-        "paraphrases": [(row.turn, row.source, row.source_text, row.manual, row.raw) for row in kept],
-    })  # fmt: skip
+    removed = [
+        (turn, name, one.sentiment, one.compound, one.before, one.question)
+        for name, texts in (("raw", raw), ("manual", manual))
+        for turn, one in texts.items()
+        if one.before
+    ]
+    content = Paraphrased.built(
+        stages=steps.counts,
+        bleu=bleu_rows,
+        stripped=removed,
+        dropped=dropped,
+        paraphrases=[(row.turn, row.source, row.source_text, row.manual, row.raw) for row in kept],
+    )
+    evaluated = replace(evaluated, turns=len(turns), notes=tuple(notes))
+    return Paraphrased(evaluated, rows, kept, content=content)
 
 
 class _Steps:

@@ -79,10 +79,8 @@ def choose_passages(
         rows += own
         lowest = min((row[2] for row in own), default=None)  # type: ignore[type-var]
         turns.append((turn, len(own), len(relevant), len(relevant) - len(known), lowest))
-    passages, summary = PassageChoice.passages.frame(rows), PassageChoice.turns.frame(turns)
-    return PassageChoice(evaluated, per_turn, content={
-        "passages": passages.astype({"cluster": "Int64"}), "turns": summary.astype({"lowest": "Int64"}),
-    })  # fmt: skip
+    content = PassageChoice.built(passages=rows, turns=turns)
+    return PassageChoice(evaluated, per_turn, content=content)
 
 
 def _of_turn(

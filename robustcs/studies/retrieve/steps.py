@@ -28,7 +28,9 @@ def explain(retrieval: Retrieval, turn: str) -> Explanation:
     """Explain why the questions of one turn are answered or not."""
     notes = (retrieval.settings.describe(),)
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", 1, 0, notes)
-    return Explanation(evaluated, turn, content={"explanation": retrieval.explain(turn)})
+    return Explanation(
+        evaluated, turn, content=Explanation.built(explanation=retrieval.explain(turn))
+    )
 
 
 def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> StoreSize:
@@ -49,7 +51,7 @@ def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> 
         for (_, ranker, *counts), state in found
     ]
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0)
-    return StoreSize(evaluated, str(store.path), content={"store": rows})
+    return StoreSize(evaluated, str(store.path), content=StoreSize.built(store=rows))
 
 
 def retrieve_runs(call: Call, workspace: Workspace, turn: str | None, dry_run: bool) -> None:

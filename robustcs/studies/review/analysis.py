@@ -163,12 +163,13 @@ def review(
     """
     parts = _parts(reviews)
     agreement, evaluated = _agreement(parts, evaluated, seed)
-    return Reviews(evaluated, content={
-        "categories": [row for part in parts for row in _counted(part)],
-        "crossings": [row for part in parts for value in _about(part, values) for row in _crossed(part, value)],
-        "differences": [row for some in _samples(parts) for row in _differences(some)],
-        "coders": agreement,
-    })  # fmt: skip
+    content = Reviews.built(
+        categories=[row for part in parts for row in _counted(part)],
+        crossings=[row for part in parts for value in _about(part, values) for row in _crossed(part, value)],
+        differences=[row for some in _samples(parts) for row in _differences(some)],
+        coders=agreement,
+    )  # fmt: skip
+    return Reviews(evaluated, content=content)
 
 
 def _parts(reviews: Iterable[Review]) -> list[_Part]:

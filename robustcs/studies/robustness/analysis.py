@@ -376,7 +376,9 @@ def robustness(
         "unjudged passages count as not relevant; see robustcs unjudged",
     ]
     return Robustness(
-        units.stated(replace(evaluated, notes=tuple(notes))), margin, content={**built}
+        units.stated(replace(evaluated, notes=tuple(notes))),
+        margin,
+        content=Robustness.built(**built),
     )
 
 

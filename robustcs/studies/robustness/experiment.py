@@ -127,7 +127,17 @@ def experiment(
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
     metrics = list(dict.fromkeys(result.groups["metric"]))
     drops = filled_drops(workspace, metrics, set(result.turns["turn"]), result.fully_asked)
-    return Experiment(result.evaluated, result.margin, result.misfit, result.unordered, content={
-        **result.content, "drops": drops, "plan": plan.plan, "rates": holes.rates(runs, DEPTH, later),
-        "unique": holes.unique_holes(runs, groups), "grades": holes.later_grades(runs, later),
-    })  # fmt: skip
+    further = Experiment.built(
+        drops=drops,
+        plan=plan.table("plan"),
+        rates=holes.rates(runs, DEPTH, later),
+        unique=holes.unique_holes(runs, groups),
+        grades=holes.later_grades(runs, later),
+    )
+    return Experiment(
+        result.evaluated,
+        result.margin,
+        result.misfit,
+        result.unordered,
+        content={**result.content, **further},
+    )

@@ -165,7 +165,10 @@ def compare_samples(
     every = list(
         dict.fromkeys(scored or (turn for one in sampled for turn in (*one.texts, *one.rankings)))
     )
-    return Samples(units_of(every, unit).stated(replace(evaluated, turns=len(every))), content=rows)
+    return Samples(
+        units_of(every, unit).stated(replace(evaluated, turns=len(every))),
+        content=Samples.built(**rows),
+    )
 
 
 def wording_of(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from robustcs.evaluation.thresholds import TERMS, Threshold
 from robustcs.policy import Evaluated
 from robustcs.result import (
     Result,
-    Rows,
+    computes,
     count,
     measure,
     number,
@@ -32,6 +32,24 @@ from robustcs.wording import many_missing
 _WHOSE = (text("rewriter", header="Rewriter"), measure())
 _THRESHOLD = number("threshold", "0 means > 0, every other t means >= t")
 _NOTE = text("note", "caveats")
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What the tables are computed from.
+
+    scores
+        Scores of Original, the rewriters and Human over the same turns; ``units`` are the sampling units of the turns.
+    parts
+        The bins of each rewriter and measure at all thresholds.
+    seed
+        Random seed of sign patterns.
+    """
+
+    scores: Formulations
+    parts: Sequence[Binned]
+    units: Units
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -74,6 +92,36 @@ class Sweep(Result):
         p_value("p_corrected", "adjusted by step-down max-T over all thresholds, measures and rewriters", "p adj."),
         P_FLOOR, EXACT,
     )  # fmt: skip
+
+    swept: Swept
+
+    @computes(bins)
+    def _bins(self) -> list[tuple[object, ...]]:
+        """Return the rows of :data:`Sweep.bins`."""
+        units = self.swept.units
+        rows: list[tuple[object, ...]] = []
+        for part in self.swept.parts:
+            shares = share_estimates(
+                part.by_unit(units).reshape(-1, units.count), units.sizes, units.kind
+            )
+            found = zip(part.crossed_bins(), part.counts().ravel().tolist(), shares, strict=True)
+            rows += [(*key, number, one) for key, number, one in found]
+        return rows
+
+    @computes(areas)
+    def _areas(self) -> list[tuple[object, ...]]:
+        """Return the rows of :data:`Sweep.areas`."""
+        return _areas(self.swept, by_cause=False)
+
+    @computes(causes)
+    def _causes(self) -> list[tuple[object, ...]]:
+        """Return the rows of :data:`Sweep.causes`."""
+        return _areas(self.swept, by_cause=True)
+
+    @computes(blame)
+    def _blame(self) -> list[tuple[object, ...]]:
+        """Return the rows of :data:`Sweep.blame`, without p if missing scores may change every order."""
+        return _blame(self.swept, untested=bool(many_missing(self.evaluated.unscored_by)))
 
 
 def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
@@ -127,63 +175,42 @@ def sweep(
             cut._replace(threshold=point) for cut, point in zip(every.cuts[own], grid, strict=True)
         ]
         parts.append(Binned(cuts, every.bins, every.places[own]))
-    untested = bool(many_missing(evaluated.unscored_by))
-    return Sweep(units.stated(evaluated), content={
-        "bins": lambda: _bins(parts, units), "areas": lambda: _areas(scores, parts, units, False),
-        "causes": lambda: _areas(scores, parts, units, True), "blame": lambda: _blame(parts, units, seed, untested),
-    })  # fmt: skip
+    return Sweep(units.stated(evaluated), Swept(scores, parts, units, seed))
 
 
-def _bins(parts: Sequence[Binned], units: Units) -> Rows:
-    """Return the table :data:`Sweep.bins`; ``parts``: the bins of each rewriter and measure at all thresholds."""
+def _areas(swept: Swept, by_cause: bool) -> list[tuple[object, ...]]:
+    """Return the rows of :data:`Sweep.areas` or :data:`Sweep.causes`."""
+    scores, units = swept.scores, swept.units
     rows: list[tuple[object, ...]] = []
-    for part in parts:
-        shares = share_estimates(
-            part.by_unit(units).reshape(-1, units.count), units.sizes, units.kind
-        )
-        found = zip(part.crossed_bins(), part.counts().ravel().tolist(), shares, strict=True)
-        rows += [(*key, number, one.value, one.low, one.high) for key, number, one in found]
-    return Sweep.bins.rows(rows)
-
-
-def _areas(scores: Formulations, parts: Sequence[Binned], units: Units, by_cause: bool) -> Rows:
-    """Return the table :data:`Sweep.areas` or :data:`Sweep.causes`."""
-    rows: list[tuple[object, ...]] = []
-    for part in parts:
+    for part in swept.parts:
         name, metric, _ = part.cuts[0]
         original = None if scores.original is None else scores.original[metric]
         lengths = bin_lengths(original, scores.rewriters[name][metric], scores.human[metric])
         lengths = lengths @ part.blamed.T if by_cause else lengths
         means = mean_estimates(units.sums(lengths.T), units.sizes, units.kind, (0.0, 1.0))
         of = zip(CAUSES if by_cause else part.bins, means, strict=True)
-        rows += [(name, metric, which, one.value, one.low, one.high, one.note) for which, one in of]
-    return (Sweep.causes if by_cause else Sweep.areas).rows(rows)
+        rows += [(name, metric, which, one, one.note) for which, one in of]
+    return rows
 
 
-def _blame(parts: Sequence[Binned], units: Units, seed: int, untested: bool) -> Rows:
-    """Return the table :data:`Sweep.blame`; without p if ``untested``, because missing scores may change every order."""
+def _blame(swept: Swept, untested: bool) -> list[tuple[object, ...]]:
+    """Return the rows of :data:`Sweep.blame`; without p if ``untested``."""
+    units = swept.units
     cuts, moved = list[tuple[object, ...]](), []
-    for part in parts:
+    for part in swept.parts:
         qa, qr, _ = np.moveaxis(part.blamed @ part.by_unit(units), 1, 0)
         moved.append(qa - qr)
         numbers = (errors.sum(axis=1).astype(int).tolist() for errors in (qa, qr))
         cuts += [(*cut, *own) for cut, *own in zip(part.cuts, *numbers, strict=True)]
     # neighbouring thresholds often have the same errors in every unit: each different row is tested once
     different, place = np.unique(np.concatenate(moved), axis=0, return_inverse=True)
-    tests = comparisons(different, units.sizes, units.kind, seed, mid_p=True, power=False).columns
-    fields = Sweep.blame.fields[5:]
-    found = list(zip(*(tests[field.name] for field in fields), strict=True))
+    tests = comparisons(different, units.sizes, units.kind, swept.seed, mid_p=True, power=False)
+    columns = dict(tests.columns)
     if untested:
-        found = [
-            tuple(
-                np.nan if one.name in ("p", "p_corrected") else cell
-                for one, cell in zip(fields, row, strict=True)
-            )
-            for row in found
-        ]
-    return Sweep.blame.rows(
-        [(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)]
-    )
+        columns |= dict.fromkeys(("p", "p_corrected"), [np.nan] * len(different))
+    fields = Sweep.blame.fields[5:]
+    found = list(zip(*(columns[field.name] for field in fields), strict=True))
+    return [(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)]
 
 
 def _check_range(scores: Formulations) -> None:

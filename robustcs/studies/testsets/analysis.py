@@ -14,7 +14,7 @@ from itertools import chain, combinations
 from robustcs.conversations import Conversations
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Result, count, number, share, table, text
+from robustcs.result import Evaluated, Result, computes, count, number, share, table, text
 from robustcs.similarity.paraphrases import (
     KINDS,
     SETS,
@@ -31,7 +31,11 @@ _PER_TURN, _DIFFER, _WITH_TWIN = "paraphrases per turn", "differ by", "paraphras
 
 @dataclass(frozen=True)
 class ParaphraseSets(Result):
-    """Paraphrases of a file and the sets drawn from them."""
+    """Paraphrases of a file and the sets drawn from them.
+
+    paraphrases, drawn
+        Turn → all its paraphrases, and those of the sets.
+    """
 
     study = "testsets"
 
@@ -60,6 +64,17 @@ class ParaphraseSets(Result):
         text("kept", "the text that is kept"), count("line", "line of the paraphrase file"), count("kept_line"),
     )  # fmt: skip
 
+    paraphrases: Mapping[str, Sequence[Paraphrase]]
+    drawn: Mapping[str, Sequence[Paraphrase]]
+
+    @computes(similar)
+    def _similar(self) -> list[tuple[object, ...]]:
+        return _similar(self.paraphrases)
+
+    @computes(overlaps)
+    def _overlaps(self) -> list[tuple[object, ...]]:
+        return _overlaps(self.paraphrases, self.drawn)
+
 
 def draw_testsets(
     paraphrases: Mapping[str, Sequence[Paraphrase]],
@@ -81,11 +96,13 @@ def draw_testsets(
     notes = [f"seed {seed}", *notes, *_gaps(paraphrases, conversations)]
     return ParaphraseSets(
         Evaluated(EvaluationPolicy(), "texts", len(paraphrases), 0, tuple(notes), conversations=conversations),
-        content={
-            "statistics": [_statistics(paraphrases, conversations)], "similar": lambda: _similar(paraphrases),
-            "overlaps": lambda: _overlaps(paraphrases, drawn), "sets": sets_table(drawn, sets, conversations),
-            "dropped": [_gone(one) for one in dropped],
-        },
+        paraphrases,
+        drawn,
+        content=ParaphraseSets.built(
+            statistics=[_statistics(paraphrases, conversations)],
+            sets=sets_table(drawn, sets, conversations),
+            dropped=[_gone(one) for one in dropped],
+        ),
     )  # fmt: skip
 
 

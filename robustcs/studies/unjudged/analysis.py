@@ -39,6 +39,8 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import (
     Evaluated,
     Result,
+    Table,
+    computes,
     count,
     difference,
     flag,
@@ -98,6 +100,9 @@ class Settings:
 @dataclass(frozen=True)
 class Unjudged(Result):
     """Unjudged passages and their effect on scores.
+
+    gaps
+        What the tables are computed from.
 
     In tables with ``unjudged`` and ``retrieved``, ``share`` is the unjudged share of the retrieved passages.
 
@@ -165,7 +170,59 @@ class Unjudged(Result):
     )  # fmt: skip
 
     settings: Settings
+    gaps: Gaps
     warnings: tuple[str, ...] = ()
+
+    @computes(rates)
+    def _rates(self) -> Table:
+        return holes.rates(self.gaps.runs, self.settings.depth, self.gaps.later)
+
+    @computes(bounds)
+    def _bounds(self) -> list[tuple[Any, ...]]:
+        return self.gaps.bounds()
+
+    @computes(pairs)
+    def _pairs(self) -> list[pd.DataFrame]:
+        return self.gaps.pairs()
+
+    @computes(measured)
+    def _measured(self) -> list[tuple[Any, ...]]:
+        return measured_drops(self.bounds, self.rates, self.pairs, self.settings.compared())
+
+    @computes(drops)
+    def _drops(self) -> pd.DataFrame:
+        return self.gaps.expected[1]
+
+    @computes(tipping)
+    def _tipping(self) -> pd.DataFrame:
+        return self.gaps.tipping()
+
+    @computes(unique)
+    def _unique(self) -> Table:
+        return holes.unique_holes(self.gaps.runs, self.settings.groups)
+
+    @computes(grades)
+    def _grades(self) -> pd.DataFrame:
+        return holes.later_grades(self.gaps.runs, self.gaps.later)
+
+    @computes(qrels)
+    def _qrels(self) -> pd.DataFrame:
+        return holes.grades_of(self.gaps.qrels)
+
+    @computes(sources)
+    def _sources(self) -> list[tuple[Any, ...]]:
+        own = self.gaps
+        level = own.policy.relevance_level
+        files = own.qrels.name, own.new, own.judges
+        return [*sources_of_runs(own.runs, self.settings.depth, level, *files)]
+
+    @computes(ranks)
+    def _ranks(self) -> pd.DataFrame:
+        return holes.rates_by_rank(self.gaps.runs)
+
+    @computes(slices)
+    def _slices(self) -> list[tuple[Any, ...]]:
+        return self.gaps.slices()
 
 
 @dataclass
@@ -327,17 +384,8 @@ class Gaps:
 
 def unjudged(gaps: Gaps, evaluated: Evaluated) -> Unjudged:
     """Return the unjudged passages of the runs, how much they could change scores, and how much they probably do."""
-    settings, runs = gaps.settings, gaps.runs
-    files = settings.depth, gaps.policy.relevance_level, gaps.qrels.name, gaps.new, gaps.judges
-    found = Unjudged(evaluated, settings, gaps.filled.warnings if gaps.filled else (), content={
-        "rates": lambda: holes.rates(runs, settings.depth, gaps.later), "bounds": gaps.bounds, "pairs": gaps.pairs,
-        "measured": lambda: measured_drops(found.bounds, found.rates, found.pairs, settings.compared()),
-        "drops": lambda: gaps.expected[1], "tipping": gaps.tipping,
-        "unique": lambda: holes.unique_holes(runs, settings.groups),
-        "grades": lambda: holes.later_grades(runs, gaps.later), "qrels": lambda: holes.grades_of(gaps.qrels),
-        "sources": lambda: sources_of_runs(runs, *files), "ranks": lambda: holes.rates_by_rank(runs), "slices": gaps.slices,
-    })  # fmt: skip
-    return found
+    warnings = gaps.filled.warnings if gaps.filled else ()
+    return Unjudged(evaluated, gaps.settings, gaps, warnings)
 
 
 def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:

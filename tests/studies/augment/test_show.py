@@ -15,7 +15,7 @@ from robustcs.documents.terminal import render_terminal
 from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.augment.analysis import Augmentation, leave_one_out
+from robustcs.studies.augment.analysis import Augmentation, built, leave_one_out
 from robustcs.studies.augment.show import draw_change, show
 from robustcs.studies.augment.whatif import what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
@@ -42,7 +42,7 @@ def result() -> Augmentation:
     left = leave_one_out(pool, grades, 3, measures, policy, counted)
     found = vars(compare(RUNS, OLD, NEW, ("P_2",))) | {"leave_one_out": left}
     found |= {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping}
-    return Augmentation(Evaluated(policy, "runs", 2, 0), 3, qrels, drawn, content=found)
+    return Augmentation(Evaluated(policy, "runs", 2, 0), 3, qrels, drawn, content=built(found))
 
 
 def test_every_table_is_shown(result: Augmentation) -> None:
@@ -79,7 +79,7 @@ def test_parts_that_were_not_asked_for_are_absent(result: Augmentation) -> None:
         result.evaluated,
         3,
         result.merged,
-        content={"leave_one_out": result.tables["leave_one_out"]},
+        content={"leave_one_out": result.table("leave_one_out")},
     )
     assert list(alone.tables) == [spec.name for spec in alone.declared] == ["leave_one_out"]
     blocks = show(alone)
@@ -114,7 +114,7 @@ def test_panels_do_not_overlap(panels: int) -> None:
 def test_no_flips_are_said_in_words(result: Augmentation) -> None:
     assert result.drawn is not None
     still = replace(result.drawn, pairs=result.drawn.pairs.assign(flips=0.0))
-    found = {name: result.tables[name] for name in ("what_if", "flips", "tipping")}
+    found = {name: result.table(name) for name in ("what_if", "flips", "tipping")}
     table = show(replace(result, content=found, drawn=still))[-1]
     assert (
         isinstance(table, Table)
@@ -132,7 +132,10 @@ def test_nothing_changes_has_no_turns() -> None:
     change = compare(RUNS, OLD, OLD, ("P_2",))
     blocks = show(
         Augmentation(
-            Evaluated(EvaluationPolicy(), "runs", 2, 0), 10, as_qrels(OLD), content=vars(change)
+            Evaluated(EvaluationPolicy(), "runs", 2, 0),
+            10,
+            as_qrels(OLD),
+            content=built(vars(change)),
         )
     )
     assert not any(

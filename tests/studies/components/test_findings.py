@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,9 @@ TABLES = {
 SETTINGS: dict[str, Any] = {
     "grid": GRID,
     "texts": {},
-    "compared": lambda: (None, {"ndcg_cut_3": Family(np.array([0.01, 0.2]), 0.001, "")}),
+    "scored": SimpleNamespace(
+        compared=(None, {"ndcg_cut_3": Family(np.array([0.01, 0.2]), 0.001, "")})
+    ),
 }
 
 

@@ -41,8 +41,10 @@ EXCEPTIONS = "Exceptions: 1 turn with similar questions but different answers, 2
 
 def made(**more: Any) -> Correlate:
     rows = {"correlations": ROWS, "outliers": OUTLIERS}
-    frames = {spec.name: frame(spec, rows.get(spec.name, ())) for spec in Correlate.declared}
-    return Correlate(Evaluated(EvaluationPolicy(), "runs", 40, 0), content=frames, **more)
+    content = {
+        spec.name: spec.of(frame(spec, rows.get(spec.name, ()))) for spec in Correlate.declared
+    }
+    return Correlate(Evaluated(EvaluationPolicy(), "runs", 40, 0), content=content, **more)
 
 
 def test_the_lowest_rewriter_and_all_from_the_highest() -> None:
@@ -63,11 +65,11 @@ def test_the_lowest_rewriter_and_all_from_the_highest() -> None:
 def test_the_lower_of_two_rewriters() -> None:
     rows = [row for row in ROWS if row["rewriter"] != "cv"]
     for some, basis in ((rows, "t5, the lowest of 2 rewriters; 40 turns"), (rows[:5], "40 turns")):
-        frames = {
-            spec.name: frame(spec, some if spec.name == "correlations" else ())
+        content = {
+            spec.name: spec.of(frame(spec, some if spec.name == "correlations" else ()))
             for spec in Correlate.declared
         }
-        [card] = cards(Correlate(Evaluated(EvaluationPolicy(), "runs", 40, 0), content=frames))
+        [card] = cards(Correlate(Evaluated(EvaluationPolicy(), "runs", 40, 0), content=content))
         assert card.basis.startswith(f"{basis}; Pearson's r")
 
 

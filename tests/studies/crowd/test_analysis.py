@@ -92,7 +92,8 @@ def test_a_worker_who_fails_a_check_loses_the_topic_and_only_that() -> None:
         "132", "a", 1, 1, 2, "132_1-1 Q1 relevance: grade 2, gold check 0 (tolerance 1)",
     )  # fmt: skip
     assert exclude_workers(GRADES, [GoldCheck("132_1-1", "Q1", "relevance", 0)], 2)[0] == GRADES
-    assert exclude_workers(GRADES, [], 0) == (GRADES, [], 0)
+    kept, exclusions, unseen = exclude_workers(GRADES, [], 0)
+    assert (kept, list(exclusions), unseen) == (GRADES, [], 0)
 
 
 def test_a_check_needs_a_criterion_where_there_are_several() -> None:

@@ -39,7 +39,7 @@ def result(holes: int, expected: float = 0.00123456) -> Worklist:
     state = State(("base", "set"), orders, (needed, Needed(0, 0, 0), Needed(0, 0, 0)), needed)
     return Worklist(
         Evaluated(EvaluationPolicy(), "runs", 9, 0),
-        content={"worklist": worklist, **state.tables(holes)},
+        content=Worklist.built(worklist=worklist, **state.tables(holes)),
     )
 
 

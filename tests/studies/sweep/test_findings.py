@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Rows
+from robustcs.result import Evaluated
 from robustcs.studies.sweep.analysis import Sweep, sweep
 from robustcs.studies.sweep.findings import ahead, finding
 from tests.formulations import formulations_of
@@ -102,7 +102,8 @@ def test_the_best_rewriter_has_most_correct_turns_not_most_errors() -> None:
 
 
 def test_ahead_takes_the_sign() -> None:
-    rows = Rows.of(made().blame.assign(p_corrected=0.01, difference=[-0.1] * 6 + [0.1] * 5))
+    blame = made().blame.assign(p_corrected=0.01, difference=[-0.1] * 6 + [0.1] * 5)
+    rows = made().changed(blame=blame).rows("blame")
     assert (ahead(rows, -1), ahead(rows, 1)) == ("> 0 to 0.5", "≥ 0.6 to 1")
 
 

@@ -9,9 +9,16 @@ import pytest
 
 from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated
-from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Settings, Unjudged, measured_drops
+from robustcs.result import Evaluated, Table
+from robustcs.studies.unjudged.analysis import (
+    ONLY_RELEVANT,
+    Gaps,
+    Settings,
+    Unjudged,
+    measured_drops,
+)
 from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
+from tests.evaluation.test_augmentation import as_qrels
 
 ROLES = {"human": "human", "t5": "qr", "bart": "qr"}
 GROUPS = {"manual": Group("human", ("m1", "m2"))}
@@ -26,12 +33,13 @@ DROPS = {
 }
 
 
-def frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+def filled(name: str, rows: list[dict[str, Any]]) -> Table:
     spec = next(spec for spec in Unjudged.declared if spec.name == name)
-    filled = spec.frame(
-        [{field.name: row.get(field.name) for field in spec.fields} for row in rows]
-    )
-    return filled.infer_objects()
+    return spec.of(rows)
+
+
+def frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    return filled(name, rows).frame()
 
 
 def expected(value: float, low: float, high: float, *share: float) -> dict[str, float]:
@@ -84,9 +92,10 @@ def made(**options: Any) -> Unjudged:
         )
     ]  # fmt: skip
     found = {"rates": rates, "bounds": bounds, "pairs": pairs, "drops": drops, "tipping": tips}
-    frames = {spec.name: frame(spec.name, found.get(spec.name, [])) for spec in Unjudged.declared}
+    content = {spec.name: filled(spec.name, found.get(spec.name, [])) for spec in Unjudged.declared}
+    gaps = Gaps([], as_qrels({}), [], EvaluationPolicy(), settings)
     return measured(
-        Unjudged(Evaluated(EvaluationPolicy(), "runs", 100, 0), settings, content=frames)
+        Unjudged(Evaluated(EvaluationPolicy(), "runs", 100, 0), settings, gaps, content=content)
     )
 
 
