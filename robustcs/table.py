@@ -152,8 +152,8 @@ class Table:
     boolean   bool; objects if values are missing             None                None
     ========  ==============================================  ==================  ================
 
-    Iteration gives the rows as named tuples of Python values. Beside missing values, whole numbers
-    are exact up to 2**53.
+    Iteration gives the rows as named tuples of Python values. In a column with missing
+    values, whole numbers are exact up to 2**53.
     """
 
     __slots__ = ("_columns", "_frame", "fields")
