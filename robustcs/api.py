@@ -345,7 +345,9 @@ def figures(result: Result) -> dict[str, str]:
 
 
 def plot(result: Result, figure: str | None = None) -> MatplotlibFigure:
-    """Draw the result's first figure, or the one of that name, and return it as a matplotlib figure; save nothing.
+    """Draw the result's first figure, or the one of that name, with matplotlib, and return it; save nothing.
+
+    The rcParams that you have changed apply to it; all others are those of the report's figures.
 
     Raises :class:`UsageError` if the result has no figures, or none of that name.
     """
@@ -358,9 +360,9 @@ def plot(result: Result, figure: str | None = None) -> MatplotlibFigure:
             f"{result.study} has no figure {figure!r}",
             f"choose from {', '.join(there)}",
         )
-    from robustcs.documents.plots import matplotlib_figure
+    from robustcs.documents.figures import plotted
 
-    return matplotlib_figure(there[figure or next(iter(there))].draw())
+    return plotted(there[figure or next(iter(there))])
 
 
 def to_csv(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from robustcs.documents.document import Block, Figure, Heading, Paragraph
 from robustcs.documents.drawing import COLUMN_WIDTH, Drawing, Key, letters
-from robustcs.documents.forest import BETWEEN, ROW, names_and_room, panel_grid
 from robustcs.documents.holes import sources_table, tipping_table
+from robustcs.documents.old_grid import BETWEEN, ROW, names_and_room, panel_grid
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, noted, number, percent, score
 from robustcs.lazy import pd

@@ -21,7 +21,7 @@ from robustcs.documents.drawing import (
     room,
     round_ticks,
 )
-from robustcs.documents.forest import BETWEEN, RIGHT, panel_grid
+from robustcs.documents.old_grid import BETWEEN, RIGHT, panel_grid
 from robustcs.documents.text import shortened, turn_anchor
 
 #: Colour and marker of the two corners: similar questions with different answers, and the reverse.

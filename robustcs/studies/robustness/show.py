@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from robustcs.documents.document import Block, Figure, Table, begun
 from robustcs.documents.drawing import INK, Drawing, letters
-from robustcs.documents.forest import names_and_room, panel_grid
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
+from robustcs.documents.old_grid import names_and_room, panel_grid
 from robustcs.documents.slices import estimate_column, shown_slices
 from robustcs.documents.tables import Shown, ready, result_table, wide_table
 from robustcs.documents.words import measure_label, noted, number, number_interval, score

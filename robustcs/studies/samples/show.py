@@ -18,8 +18,8 @@ from robustcs.documents.drawing import (
     page_width,
     round_ticks,
 )
-from robustcs.documents.forest import panel_grid
 from robustcs.documents.headline import headline_measure
+from robustcs.documents.old_grid import panel_grid
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.text import shortened
 from robustcs.documents.words import measure_label, noted, signed

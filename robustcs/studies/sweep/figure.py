@@ -19,7 +19,7 @@ from robustcs.documents.drawing import (
     room,
 )
 from robustcs.documents.figures import BIN_COLOURS
-from robustcs.documents.forest import panel_grid
+from robustcs.documents.old_grid import panel_grid
 from robustcs.documents.text import panel_titles
 from robustcs.wording import counted
 

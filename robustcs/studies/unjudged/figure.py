@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robustcs.documents.drawing import Drawing, Key, Panel, letters, page_width
-from robustcs.documents.forest import AXIS, RIGHT, ROW, TOP, names_and_room, panel_grid
+from robustcs.documents.old_grid import AXIS, RIGHT, ROW, TOP, names_and_room, panel_grid
 from robustcs.lazy import pd
 
 #: Colours that differ in hue and lightness, for any colour vision. Further runs repeat them with another line and marker.
