@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: The largest number of names in three panels side by side.
-MOST_ROWS = 40
+MOST_ROWS = 36
 #: The row that stands for the names that are left out.
 LEFT_OUT = "…"
 _HIGHEST = MAX_HEIGHT - 0.25  # with room for the note on panels that are left out

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: between two panels.
 TOP, AXIS, EDGE, ROW = 0.26, 0.4, 0.05, 0.17
 RIGHT, BETWEEN = 0.15, 0.3
-_LEFT, _BESIDE = 0.55, 0.14  # the smallest width of the names, and the space next to them
+_LEFT, _BESIDE = 0.55, 0.17  # the smallest width of the names, and the space next to them
 _PER_ROW = 3
 #: Characters shown of a system's name.
 NAME = 22
@@ -142,7 +142,7 @@ def fit_x(axes: Axes, values: Iterable[float], margin: float = 0.05) -> None:
     low, high = known.min(), known.max()
     pad = margin * (high - low) or 0.05
     axes.set_xlim(low - pad, high + pad)
-    most = min(8, max(2, int(_TICKS * panel_width(axes) / scaled(1))))
+    most = min(8, max(3, int(_TICKS * panel_width(axes) / scaled(1))))
     ticks = round_ticks(low - pad, high + pad, most)
     axes.set_xticks([place for place, _ in ticks], [label for _, label in ticks])
 

@@ -73,8 +73,9 @@ def stacked_bars(
     names, left = names_and_room(list(shares), _NAME // 2 if width.narrow else _NAME)
     keys = list(of) if colours else []
     across = keys_across(keys, width.inches - 0.3)
-    axis, above = scaled(0.25), legend_height(len(keys), across) + 0.06
-    figure = new_figure(width.inches, axis + _ROW * len(shares) + above)
+    axis, above = scaled(0.25), legend_height(len(keys), across) + 0.1
+    height = axis + _ROW * len(shares) + above
+    figure = new_figure(width.inches, height)
     inside = width.inches - left - scaled(0.17)
     axes = add_panel(figure, left, axis, inside, _ROW * len(shares))
     rows = name_rows(axes, names)
@@ -83,8 +84,7 @@ def stacked_bars(
     ticks = np.arange(0, 101, 50 if width.narrow else 20)
     axes.set_xticks(ticks / 100, [f"{tick}%" for tick in ticks])
     boxes = [(part, Patch(facecolor=of[part], edgecolor=INK, linewidth=0.4)) for part in keys]
-    height = axis + _ROW * len(shares) + above
-    add_legend(figure, boxes, width.inches / 2, height - 0.02, across, "center")
+    add_legend(figure, boxes, width.inches / 2, height - 0.05, across, "center")
     return figure
 
 
