@@ -12,19 +12,20 @@ import numpy as np
 from robustcs.documents.panels import (
     BETWEEN,
     EDGE,
+    NOTE,
     ROW,
     dots,
     fit_x,
-    grid_height,
+    fitting,
     intervals,
     name_rows,
     names_and_room,
     panel_grid,
     panel_title,
     panels_across,
+    tell_left_out,
 )
-from robustcs.documents.style import FIRST, INK, MAX_HEIGHT, SECOND, Width, scaled
-from robustcs.wording import counted
+from robustcs.documents.style import FIRST, INK, SECOND, Width, scaled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 36
 #: The row that stands for the names that are left out.
 LEFT_OUT = "…"
-_HIGHEST = MAX_HEIGHT - 0.25  # with room for the note on panels that are left out
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,13 @@ def forest(
     """
     shown, left = names_and_room(names)
     body = scaled(ROW) * (len(names) + 0.4)
-    fitting, narrow = _panels_and_narrow(len(panels), width, body)
-    drawn = panels[:fitting]
+    # in a column, panels are below each other where they fit
+    narrow = 1 if fitting(len(panels), 1, body, EDGE) == len(panels) else 2
+    across = panels_across(len(panels), width, narrow=narrow)
+    drawn = panels[: fitting(len(panels), across, body, EDGE)]
     gone = len(panels) - len(drawn)
-    note = scaled(0.14) if gone else 0.0
-    figure, grid = panel_grid(len(drawn), width, left, body, below=EDGE + note, narrow=narrow)
+    below = EDGE + (scaled(NOTE) if gone else 0.0)
+    figure, grid = panel_grid(len(drawn), width, left, body, below=below, narrow=narrow)
     colours = [SECOND if name in marked else FIRST for name in names]
     for panel, (axes, leftmost) in zip(drawn, grid, strict=True):
         rows = name_rows(axes, shown, leftmost)
@@ -90,9 +92,7 @@ def forest(
             axes.axvline(panel.mark, color=SECOND, linewidth=0.8, linestyle="--")
         if zero:
             axes.axvline(0, color=INK, linewidth=0.6)
-    if gone:
-        text = f"{counted(gone, 'other panel')} would not fit on a page; the tables have all."
-        figure.text(0.05 / width.inches, EDGE / figure.get_size_inches()[1], text, va="bottom")
+    tell_left_out(figure, gone)
     return figure
 
 
@@ -116,16 +116,6 @@ def told_left_out(names: Sequence[str], panels: int, by: str) -> str:
     best = shown.index(LEFT_OUT)
     worst = len(shown) - best - 1
     return f" Shown: the {best} best and the {worst} worst of {len(names)} systems by {by}."
-
-
-def _panels_and_narrow(count: int, width: Width, body: float) -> tuple[int, int]:
-    """Return how many of ``count`` panels fit on a page, at least one, and how many are side by side in a column."""
-    for narrow in (1, 2):
-        if grid_height(count, panels_across(count, width, narrow=narrow), body) <= _HIGHEST:
-            return count, narrow
-    while count > 1 and grid_height(count, panels_across(count, width, narrow=2), body) > _HIGHEST:
-        count -= 1
-    return count, 2
 
 
 def _known(colours: Sequence[str], low: np.ndarray, high: np.ndarray) -> list[str]:

@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from robustcs.documents.style import SMALL, TITLE, Width, fitted, room, scaled, text_width
+from robustcs.documents.style import (
+    MAX_HEIGHT,
+    SMALL,
+    TITLE,
+    Width,
+    fitted,
+    room,
+    scaled,
+    text_width,
+)
 from robustcs.documents.text import one_line, shortened
-from robustcs.wording import system_name
+from robustcs.wording import counted, system_name
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -28,6 +37,8 @@ TOP, AXIS, EDGE, ROW = 0.26, 0.4, 0.05, 0.17
 RIGHT, BETWEEN = 0.15, 0.3
 _LEFT, _BESIDE = 0.55, 0.17  # the smallest width of the names, and the space next to them
 _PER_ROW = 3
+#: Height of a note on panels that are left out.
+NOTE = 0.14
 #: Characters shown of a system's name.
 NAME = 22
 #: Ticks per inch.
@@ -98,6 +109,29 @@ def panels_across(count: int, width: Width, most: int = _PER_ROW, narrow: int = 
 def grid_height(count: int, across: int, body: float) -> float:
     """Return the height of ``count`` panels, ``across`` in a line, with their titles and axes."""
     return -(-count // across) * (scaled(TOP) + body + scaled(AXIS))
+
+
+def fitting(count: int, across: int, body: float, around: float) -> int:
+    """Return how many of ``count`` panels fit on a page, at least one.
+
+    around
+        The height of all else. Where panels are left out, the figure needs :data:`NOTE` for :func:`tell_left_out`, too.
+    """
+    most = count
+    while most > 1:
+        note = scaled(NOTE) if most < count else 0.0
+        if grid_height(most, across, body) + around + note <= MAX_HEIGHT:
+            break
+        most -= 1
+    return most
+
+
+def tell_left_out(figure: Figure, gone: int, y: float = EDGE) -> None:
+    """Write, from ``y`` up, that so many panels are left out; nothing if there are none."""
+    if gone:
+        wide, high = figure.get_size_inches()
+        text = f"{counted(gone, 'other panel')} would not fit on a page; the tables have all."
+        figure.text(0.05 / wide, y / high, text, va="bottom")
 
 
 def names_and_room(names: Sequence[str], most: int = NAME) -> tuple[list[str], float]:
