@@ -12,6 +12,7 @@ import numpy as np
 from robustcs.documents.panels import (
     BETWEEN,
     EDGE,
+    NOTE,
     ROW,
     dots,
     fit_x,
@@ -22,9 +23,9 @@ from robustcs.documents.panels import (
     panel_grid,
     panel_title,
     panels_across,
+    tell_left_out,
 )
 from robustcs.documents.style import FIRST, INK, MAX_HEIGHT, SECOND, Width, scaled
-from robustcs.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +76,7 @@ def forest(
     fitting, narrow = _panels_and_narrow(len(panels), width, body)
     drawn = panels[:fitting]
     gone = len(panels) - len(drawn)
-    note = scaled(0.14) if gone else 0.0
+    note = scaled(NOTE) if gone else 0.0
     figure, grid = panel_grid(len(drawn), width, left, body, below=EDGE + note, narrow=narrow)
     colours = [SECOND if name in marked else FIRST for name in names]
     for panel, (axes, leftmost) in zip(drawn, grid, strict=True):
@@ -90,9 +91,7 @@ def forest(
             axes.axvline(panel.mark, color=SECOND, linewidth=0.8, linestyle="--")
         if zero:
             axes.axvline(0, color=INK, linewidth=0.6)
-    if gone:
-        text = f"{counted(gone, 'other panel')} would not fit on a page; the tables have all."
-        figure.text(0.05 / width.inches, EDGE / figure.get_size_inches()[1], text, va="bottom")
+    tell_left_out(figure, gone)
     return figure
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from robustcs.documents.style import SMALL, TITLE, Width, fitted, room, scaled, text_width
 from robustcs.documents.text import one_line, shortened
-from robustcs.wording import system_name
+from robustcs.wording import counted, system_name
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -28,6 +28,8 @@ TOP, AXIS, EDGE, ROW = 0.26, 0.4, 0.05, 0.17
 RIGHT, BETWEEN = 0.15, 0.3
 _LEFT, _BESIDE = 0.55, 0.14  # the smallest width of the names, and the space next to them
 _PER_ROW = 3
+#: Space of the note of :func:`tell_left_out`.
+NOTE = 0.14
 #: Characters shown of a system's name.
 NAME = 22
 #: Ticks per inch.
@@ -250,6 +252,15 @@ def add_legend(
         ncols=across,
     )
     legend.set_zorder(4)
+
+
+def tell_left_out(figure: Figure, panels: int) -> None:
+    """Write, at the bottom, how many panels would not fit on a page; nothing if there are none."""
+    if not panels:
+        return
+    text = f"{counted(panels, 'other panel')} would not fit on a page; the tables have all."
+    wide, high = figure.get_size_inches()
+    figure.text(EDGE / wide, EDGE / high, text, va="bottom")
 
 
 def keys_across(labels: Sequence[str], inches: float) -> int:
