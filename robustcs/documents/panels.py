@@ -43,6 +43,8 @@ NOTE = 0.14
 NAME = 22
 #: Ticks per inch.
 _TICKS = 2.6
+#: The smallest space between the labels of two ticks, in inches.
+_BETWEEN_TICKS = 0.05
 #: Width of a legend's mark with its space, and space between its columns, as shares of the font size.
 _KEY, _BETWEEN_KEYS = 2.4, 1.2
 _CORNERS: dict[str, Any] = {
@@ -176,9 +178,20 @@ def fit_x(axes: Axes, values: Iterable[float], margin: float = 0.05) -> None:
     low, high = known.min(), known.max()
     pad = margin * (high - low) or 0.05
     axes.set_xlim(low - pad, high + pad)
-    most = min(8, max(3, int(_TICKS * panel_width(axes) / scaled(1))))
-    ticks = round_ticks(low - pad, high + pad, most)
+    ticks = fitting_ticks(low - pad, high + pad, panel_width(axes))
     axes.set_xticks([place for place, _ in ticks], [label for _, label in ticks])
+
+
+def fitting_ticks(low: float, high: float, inches: float) -> list[tuple[float, str]]:
+    """Return round numbers between two limits, whose labels have room on an axis of this length."""
+    for most in range(min(8, max(3, int(_TICKS * inches / scaled(1)))), 0, -1):
+        ticks = round_ticks(low, high, most)
+        if len(ticks) < 2:
+            break
+        step = (ticks[1][0] - ticks[0][0]) / (high - low) * inches
+        if step > room(label for _, label in ticks) + scaled(_BETWEEN_TICKS):
+            break
+    return ticks
 
 
 def round_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:

@@ -455,5 +455,5 @@ def outcome_dots(
     handles.append(Line2D([], [], color=_GREY, alpha=0.5, **look))
     height = legend + down + scaled(_AXIS)
     pairs = list(zip(keys, handles, strict=False))
-    add_legend(figure, pairs, width.inches / 2, height - 0.02, across, "center")
+    add_legend(figure, pairs, width.inches / 2, height - 0.04, across, "center")
     return figure

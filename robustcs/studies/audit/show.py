@@ -14,12 +14,13 @@ from robustcs.documents.panels import (
     add_panel,
     dots,
     fit_x,
+    fitting_ticks,
     intervals,
     name_rows,
     new_figure,
     panel_title,
+    panel_width,
     rectangles,
-    round_ticks,
 )
 from robustcs.documents.style import FIRST, INK, SECOND, Width, fitted, room, scaled
 from robustcs.documents.tables import Shown, result_table, wide_table
@@ -328,9 +329,8 @@ def _draw_systems(axes: Axes, means: pd.DataFrame, reversals: pd.DataFrame) -> N
     scores = means[means["metric"] == metric].set_index("system")[["human", "model"]]
     fit_x(axes, scores.to_numpy().flat, 0.06)
     limits = axes.get_xlim()
-    ticks = round_ticks(*limits, 4)
-    for set_ticks in (axes.set_xticks, axes.set_yticks):
-        set_ticks([place for place, _ in ticks], [label for _, label in ticks])
+    ticks = fitting_ticks(*limits, panel_width(axes))
+    axes.set_yticks([place for place, _ in ticks], [label for _, label in ticks])
     axes.set_ylim(limits)
     axes.plot(limits, limits, color=INK, linewidth=0.5, alpha=0.4)
     turned = reversals[

@@ -12,15 +12,18 @@ from robustcs.documents.holes import sources_table, tipping_table
 from robustcs.documents.panels import (
     BETWEEN,
     EDGE,
+    NOTE,
     ROW,
     add_legend,
     dots,
     fit_x,
+    fitting,
     intervals,
     name_rows,
     names_and_room,
     panel_grid,
     panel_title,
+    tell_left_out,
 )
 from robustcs.documents.style import COLUMN, FIRST, Width, scaled
 from robustcs.documents.tables import Shown, result_table
@@ -180,17 +183,22 @@ def draw_change(width: Width, measures: pd.DataFrame) -> MatplotlibFigure:
     body = scaled(ROW) * (len(shown) + 0.6)
     full = COLUMN.inches if len(panels) == 1 else width.inches
     most = min(3, max(1, int(full / (left + _LEAST_PANEL))))
+    above = scaled(_LEGEND)
+    drawn = panels[: fitting(len(panels), most, body, above + EDGE)]
+    gone = len(panels) - len(drawn)
     figure, grid = panel_grid(
-        len(panels),
+        len(drawn),
         width,
         left,
         body,
-        above=scaled(_LEGEND),
+        above=above,
+        below=EDGE + (scaled(NOTE) if gone else 0.0),
         between=left + BETWEEN / 2,
         full=full,
         most=most,
+        narrow=most,
     )
-    for (title, rows), (axes, _) in zip(panels, grid, strict=True):
+    for (title, rows), (axes, _) in zip(drawn, grid, strict=True):
         rows = _best_and_worst_rows(rows, len(panels))
         places = name_rows(axes, names_and_room(list(rows["system"]), longest)[0])
         before, after = rows["before"].to_numpy(), rows["after"].to_numpy()
@@ -207,7 +215,8 @@ def draw_change(width: Width, measures: pd.DataFrame) -> MatplotlibFigure:
         ("after", Line2D([], [], color=FIRST, markersize=4.2, **look)),
     ]
     height = figure.get_size_inches()[1]
-    add_legend(figure, keys, full - 0.05, height - 0.03, align="right")
+    add_legend(figure, keys, full - 0.05, height - 0.05, align="right")
+    tell_left_out(figure, gone)
     return figure
 
 
