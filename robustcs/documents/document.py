@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
     from robustcs.documents.drawing import Drawing as Drawing
-    from robustcs.documents.style import Width
+    from robustcs.documents.width import Width
 else:
     Drawing = Any
 

@@ -8,37 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from robustcs.documents.text import one_line
+from robustcs.documents.width import COLUMN as COLUMN
+from robustcs.documents.width import PAGE as PAGE
+from robustcs.documents.width import Width as Width
 
-
-@dataclass(frozen=True)
-class Width:
-    """A width for which figures are drawn.
-
-    inches
-        The width of the whole figure.
-    letters
-        The factor of all font sizes.
-    """
-
-    inches: float
-    letters: float
-
-    @property
-    def narrow(self) -> bool:
-        """Whether there is room for one panel only."""
-        return self.inches < PAGE.inches
-
-
-#: Both columns of a paper.
-PAGE = Width(7.0, 1.0)
-#: One column, and a phone: there, letters of this size are 11 pixels high on a screen of 390 pixels.
-COLUMN = Width(3.4, 1.18)
 #: The largest height of a figure in inches: the text of a page in the PDF is 9.9 inches high, with the caption.
 MAX_HEIGHT = 9.0
 
