@@ -247,7 +247,8 @@ def dots(
     marks = axes.scatter(*places, s=np.square(size), c=colour, **look)
     axes.set(xlim=limits[0], ylim=limits[1])
     if urls:
-        marks.set_urls(urls)
+        # matplotlib before 3.10 forgets the address of a single one; of two, it uses the first for one dot
+        marks.set_urls([*urls, *urls] if len(urls) == 1 else urls)
     return marks
 
 
