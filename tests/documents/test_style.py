@@ -20,7 +20,6 @@ from robustcs.documents.style import (
     text_width,
 )
 
-
 #: Character → its width in 2048ths of the font size: of DejaVu Sans, and of its bold letters.
 _ADVANCES = (
     {"A": 1401, "i": 569, "m": 1995, "→": 1716, "✓": 1716, "−": 1716},
