@@ -58,6 +58,7 @@ def forest(
     label: str = "mean and 95% CI",
     zero: bool = False,
     marked: Collection[str] = (),
+    diamonds: bool = False,
 ) -> Figure:
     """Draw one panel per measure, with the same row for a system in all of them.
 
@@ -69,6 +70,8 @@ def forest(
         Whether a line marks 0.
     marked
         The names with another colour.
+    diamonds
+        Whether these have diamonds instead of dots.
     """
     shown, left = names_and_room(names)
     body = scaled(ROW) * (len(names) + 0.4)
@@ -80,6 +83,7 @@ def forest(
     below = EDGE + (scaled(NOTE) if gone else 0.0)
     figure, grid = panel_grid(len(drawn), width, left, body, below=below, narrow=narrow)
     colours = [SECOND if name in marked else FIRST for name in names]
+    special = np.array([diamonds and name in marked for name in names])
     for panel, (axes, leftmost) in zip(drawn, grid, strict=True):
         rows = name_rows(axes, shown, leftmost)
         panel_title(axes, panel.title, left - EDGE if leftmost else BETWEEN - 0.1)
@@ -87,7 +91,9 @@ def forest(
         fit_x(axes, [*panel.low, *panel.value, *panel.high, panel.mark, *([0.0] if zero else [])])
         axes.grid(axis="x")
         intervals(axes, panel.low, panel.high, rows, _known(colours, panel.low, panel.high))
-        dots(axes, panel.value, rows, colours)
+        dots(axes, np.where(special, np.nan, panel.value), rows, colours)
+        if diamonds:
+            dots(axes, np.where(special, panel.value, np.nan), rows, colours, marker="D")
         if not math.isnan(panel.mark):
             axes.axvline(panel.mark, color=SECOND, linewidth=0.8, linestyle="--")
         if zero:
@@ -96,12 +102,18 @@ def forest(
     return figure
 
 
-def best_and_worst(names: Sequence[str], panels: int) -> list[str]:
+def best_and_worst(names: Sequence[str], panels: int, groups: int = 1, extra: int = 0) -> list[str]:
     """Return the names, from the best to the worst, that a forest of this many panels can show on a page.
 
     Of more, the first and the last are shown, with :data:`LEFT_OUT` between them.
+
+    groups
+        The number of groups with names of their own, below each other.
+    extra
+        The number of further rows of each group.
     """
-    most = MOST_ROWS if panels <= 3 else MOST_ROWS // 2
+    most = (MOST_ROWS if panels <= 3 else MOST_ROWS // 2) // groups - extra
+    most = max(3, most)
     if len(names) <= most:
         return list(names)
     best = most // 2

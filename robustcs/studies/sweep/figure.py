@@ -179,39 +179,56 @@ def _draw(axes: Axes, one: SweepPanel, steps: _Steps) -> None:
 
 def _labels(axes: Axes, one: SweepPanel, steps: _Steps) -> None:
     """Label the regions along their slope, where there is most room; a region without room has only the legend."""
-    scale = (steps.x[-1] - steps.x[0]) / panel_width(axes)  # threshold per inch
-    height = (scaled(SMALL) / 72 * 1.2 + 0.02) / _PANEL_HEIGHT
-    middles = (steps.x[1:] + steps.x[:-1]) / 2
     for label, names in _regions(one):
-        lower, upper = steps.edges[STACK.index(names[0])], steps.edges[STACK.index(names[-1]) + 1]
-        span = (room([label]) + 0.1) * scale
-        places = []
-        for start in steps.x[1:-1]:
-            covered = (steps.x[1:] > start) & (steps.x[:-1] < start + span)
-            if start + span > steps.x[-1] + 1e-9 or covered.sum() < 2:
-                continue
-            x = middles[covered]
-            far = x - x.mean()
-            slope = far @ (lower[covered] + upper[covered]) / 2 / (far @ far)  # least squares
-            angle = np.arctan(slope * scale * _PANEL_HEIGHT)
-            # the free strip of this slope lies between the highest point below it and the lowest point above it
-            bottom, top = (lower[covered] - slope * x).max(), (upper[covered] - slope * x).min()
-            centre = start + span / 2 * np.cos(angle)
-            places.append(
-                (
-                    (top - bottom) * np.cos(angle),
-                    centre,
-                    (top + bottom) / 2 + slope * centre,
-                    np.degrees(angle),
-                )
-            )
-        free, x, y, angle = max(places, default=(0.0, 0.0, 0.0, 0.0))
-        if free > height:
+        bottom, top = STACK.index(names[0]), STACK.index(names[-1]) + 1
+        place = _label_place(
+            steps, steps.edges[bottom], steps.edges[top], room([label]) + 0.1, panel_width(axes), one.marked
+        )  # fmt: skip
+        if place:
+            x, y, angle = place
             band = STACK[int(np.argmax(steps.edges[1:, np.searchsorted(steps.x, x) - 1] > y))]
             axes.text(
                 x, y, label, color="white" if band in _DARK else "black", rotation=angle,
                 rotation_mode="anchor", ha="center", va="center",
             )  # fmt: skip
+
+
+def _label_place(
+    steps: _Steps,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    inches: float,
+    width: float,
+    line: float | None,
+) -> tuple[float, float, float] | None:
+    """Return the middle (x, y) and the angle in degrees of a label between two edges; None without room.
+
+    It is where there is most room, if possible beside the ``line``. ``inches``: the width of the label. ``width``: that of
+    the panel, in inches.
+    """
+    scale = (steps.x[-1] - steps.x[0]) / width  # threshold per inch
+    span = inches * scale
+    height = (scaled(SMALL) / 72 * 1.2 + 0.02) / _PANEL_HEIGHT
+    middles = (steps.x[1:] + steps.x[:-1]) / 2
+    places = []
+    for start in steps.x[1:-1]:
+        end = start + span
+        covered = (steps.x[1:] > start) & (steps.x[:-1] < end)
+        if end > steps.x[-1] + 1e-9 or covered.sum() < 2:
+            continue
+        x, low, high = middles[covered], lower[covered], upper[covered]
+        far = x - x.mean()
+        slope = far @ (low + high) / 2 / (far @ far)  # least squares
+        angle = np.arctan(slope * scale * _PANEL_HEIGHT)
+        # the free strip of this slope lies between the highest point below it and the lowest point above it
+        bottom, top = (low - slope * x).max(), (high - slope * x).min()
+        free = (top - bottom) * np.cos(angle)
+        if free > height:
+            centre = start + span / 2 * np.cos(angle)
+            beside = line is None or not start < line < end
+            y = (top + bottom) / 2 + slope * centre
+            places.append((beside, free, centre, y, np.degrees(angle)))
+    return max(places)[2:] if places else None
 
 
 def _keys(original: bool, inches: float) -> tuple[list[tuple[str, Patch]], int]:
