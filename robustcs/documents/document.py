@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    from robustcs.documents.drawing import Drawing as Drawing
     from robustcs.documents.width import Width
-else:
-    Drawing = Any
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ class Figure:
     slug: str
     caption: str
     alt: str
-    draw: Callable[[Width], MatplotlibFigure] | Callable[[], Drawing] = field(repr=False)
+    draw: Callable[[Width], MatplotlibFigure] = field(repr=False)
 
 
 @dataclass(frozen=True)

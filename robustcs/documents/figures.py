@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from contextlib import nullcontext
 from functools import cache
 from html import escape
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from robustcs.documents.document import Figure, Picture
-from robustcs.documents.drawing import in_column
 from robustcs.documents.files import write_bytes
 from robustcs.documents.page_svg import page_svg
 from robustcs.documents.style import (
@@ -25,7 +22,6 @@ from robustcs.documents.style import (
     in_user_style,
     known_characters,
 )
-from robustcs.documents.svg import svg_text
 from robustcs.documents.text import one_line
 from robustcs.errors import UsageError
 
@@ -69,34 +65,20 @@ BIN_LABELS: Mapping[str, str] = {
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def _takes_width(figure: Figure) -> bool:
-    """Return whether a figure is drawn with matplotlib; the others are not ported yet."""
-    parameters = signature(figure.draw).parameters.values()
-    return any(one.default is one.empty for one in parameters)
-
-
 def drawn(figure: Figure, width: Width, name: str = "figure", alt: str = "") -> tuple[str, float]:
     """Draw a figure in the style of this package; return its ``<svg>`` element and its width in inches.
 
     ``name``: the beginning of its ids. ``alt``: its description.
     """
-    if not _takes_width(figure):
-        with in_column() if width.narrow else nullcontext():
-            drawing: Any = figure.draw()  # type: ignore[call-arg]
-            return svg_text(drawing, name, alt), drawing.width
     with in_style(width):
-        made: Any = figure.draw(width)  # type: ignore[call-arg]
+        made = figure.draw(width)
         return page_svg(made, name, alt), float(made.get_size_inches()[0])
 
 
 def plotted(figure: Figure) -> MatplotlibFigure:
     """Draw a figure at the width of a page; every rcParam that the user has changed applies to it."""
-    if not _takes_width(figure):
-        from robustcs.documents.plots import matplotlib_figure
-
-        return matplotlib_figure(figure.draw())  # type: ignore[call-arg, arg-type]
     with in_user_style():
-        return figure.draw(PAGE)  # type: ignore[call-arg, return-value]
+        return figure.draw(PAGE)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
