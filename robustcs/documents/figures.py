@@ -104,7 +104,7 @@ def figure_pdf(svg: str, form: Literal["pdf", "png"] = "pdf") -> bytes:
 
     The PDF has vectors, and text in embedded TrueType fonts; every LaTeX can include its version.
     """
-    return typeset("drawing.typ", {"svg": link_turns(svg, {})}, version="1.4", form=form)
+    return typeset("figure.typ", {"svg": link_turns(svg, {})}, version="1.4", form=form)
 
 
 def typeset(

@@ -61,10 +61,11 @@ class _Mark:
 
 
 def svg_of(figure: Figure) -> bytes:
-    """Return a figure as matplotlib saves it; characters that its font lacks, which a page shows, cause no warning."""
+    """Return a figure as matplotlib saves it, without background; characters that its font lacks, which a page shows, cause no warning."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.BytesIO()
+    figure.patch.set_visible(False)  # the page, which may be dark, shows through
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         canvas: Any = FigureCanvasSVG(figure)

@@ -75,6 +75,10 @@ def test_ink_is_the_colour_of_the_page_and_others_stay() -> None:
     assert 'fill="#000000">black<' in text or 'fill="#000000"' in text
 
 
+def test_the_page_shows_through() -> None:
+    assert "#ffffff" not in drawn(small())
+
+
 def test_what_lies_outside_of_its_axes_is_cut_as_in_matplotlib() -> None:
     root = ElementTree.fromstring(drawn(small()))
     clipped = [element for element in root.iter() if element.get("clip-path")]
