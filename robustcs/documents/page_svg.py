@@ -61,7 +61,10 @@ class _Mark:
 
 
 def svg_of(figure: Figure) -> bytes:
-    """Return a figure as matplotlib saves it, without background; characters that its font lacks, which a page shows, cause no warning."""
+    """Return a figure as matplotlib saves it, without background.
+
+    A character that its font lacks causes no warning: a page has further fonts.
+    """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.BytesIO()
