@@ -129,7 +129,7 @@ def _draw_ranks(axes: Axes, lines: Sequence[pd.DataFrame], depth: int) -> None:
     paths = [line[["rank", "share"]].to_numpy() for line in lines]
     colours, dashes, _ = zip(*map(_look, range(len(lines))), strict=True)
     axes.add_collection(
-        LineCollection(paths, colors=colours, linestyles=dashes, **_THIN), autolim=False
+        LineCollection(paths, colors=colours, linestyles=list(dashes), **_THIN), autolim=False
     )
     for marker, runs in _by_marker(len(lines)):
         points = np.concatenate([paths[run] for run in runs])
