@@ -124,6 +124,10 @@ def in_user_style() -> Iterator[None]:
 
 # ---------------------------------------------------------------- sizes of letters
 
+#: Width of a character that DejaVu Sans lacks, as a share of the font size: of the box that matplotlib draws. In the fonts of
+#: a page, Chinese characters are squares.
+_UNKNOWN = 1.14
+
 
 def font_folder() -> Path:
     """Return the folder of DejaVu Sans, which comes with matplotlib."""
@@ -160,14 +164,14 @@ def text_width(text: str, size: float | None = None, bold: bool = False) -> floa
 
 @lru_cache(maxsize=10_000)
 def _relative_width(text: str, family: tuple[str, ...], bold: bool) -> float:
-    """Return the width of a text as a share of the font size; a character that the font lacks is a square."""
+    """Return the width of a text as a share of the font size."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     known = "".join(character for character in text if ord(character) in known_characters())
     font = FontProperties(family=family, weight="bold" if bold else "normal", size=100)
     width, _, _ = text_to_path.get_text_width_height_descent(known, font, ismath=False)
-    return float(width) / 100 + len(text) - len(known)
+    return float(width) / 100 + _UNKNOWN * (len(text) - len(known))
 
 
 def room(texts: Iterable[str], size: float | None = None, bold: bool = False) -> float:
