@@ -274,10 +274,12 @@ class Result:
     def plot(self, figure: str | None = None) -> Figure:
         """Draw the first figure, or the one of that name, with matplotlib; save nothing.
 
+        The rcParams that you have changed apply to it; all others are those of the report's figures.
+
         Raises :class:`UsageError` if the result has no figures, or none of that name.
         """
         from robustcs.documents.document import Figure
-        from robustcs.documents.plots import matplotlib_figure
+        from robustcs.documents.figures import plotted
 
         there = {block.slug: block for block in self._blocks() if isinstance(block, Figure)}
         if not there:
@@ -286,7 +288,7 @@ class Result:
         if figure is not None and figure not in there:
             found = f"{self.study} has no figure {figure!r}"
             raise UsageError("no-figure", found, f"choose from {', '.join(there)}")
-        return matplotlib_figure(there[figure or next(iter(there))].draw())
+        return plotted(there[figure or next(iter(there))])
 
     def to_csv(
         self, path: StrPath | None = None, *, table: str | None = None, raw: bool = False

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
 
 from robustcs.cli.main import run
 from robustcs.documents import figures
@@ -33,8 +34,7 @@ from robustcs.documents.document import (
     Picture,
     Table,
 )
-from robustcs.documents.drawing import Drawing
-from robustcs.documents.svg import svg_text
+from robustcs.documents.page_svg import page_svg
 from robustcs.documents.text import turn_anchor
 from robustcs.errors import UsageError
 from robustcs.inputs.files import sha256
@@ -597,8 +597,8 @@ def test_the_command_writes_the_same_bytes_every_time(
     assert contents(small / "second") == written
 
 
-def test_a_report_draws_its_figures_without_matplotlib(small: Path) -> None:
-    code = "import sys; from robustcs.cli.main import run; print(run(['report']), 'matplotlib' in sys.modules)"
+def test_a_report_needs_no_pyplot(small: Path) -> None:
+    code = "import sys; from robustcs.cli.main import run; print(run(['report']), 'matplotlib.pyplot' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "0 False"
 
@@ -623,11 +623,11 @@ def test_a_figure_is_drawn_once_for_a_page_and_once_for_a_column(
 ) -> None:
     drawn = []
 
-    def counted(drawing: Drawing, name: str, alt: str) -> str:
+    def counted(drawing: MatplotlibFigure, name: str, alt: str) -> str:
         drawn.append(name)
-        return svg_text(drawing, name, alt)
+        return page_svg(drawing, name, alt)
 
-    monkeypatch.setattr(figures, "svg_text", counted)
+    monkeypatch.setattr(figures, "page_svg", counted)
     files = make_report(read_project(small / "robustcs.toml"), folder=small).files
     kinds = Counter(Path(name).suffix for name in files if name.startswith("figures/"))
     assert kinds[".svg"] == kinds[".pdf"] == len(drawn) > 0

@@ -164,7 +164,7 @@ def emit(
         if kind == "figure":
             from robustcs.documents.figures import save_figure
 
-            save_figure(figures[0].draw(), target)
+            save_figure(figures[0], target)
             tell(f"wrote {target}")
             continue
         if kind in _DATA:

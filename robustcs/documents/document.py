@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
-    from robustcs.documents.drawing import Drawing as Drawing
-else:
-    Drawing = Any
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.width import Width
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, drawn when a renderer needs it. ``alt`` describes it in words, for screen readers."""
+    """A figure, drawn when a renderer needs it.
+
+    alt
+        Describes it in words, for screen readers.
+    draw
+        Draws it with matplotlib for a width, with the rcParams in force: :func:`robustcs.documents.figures.drawn` sets those
+        of :mod:`robustcs.documents.style`.
+    """
 
     slug: str
     caption: str
     alt: str
-    draw: Callable[[], Drawing] = field(repr=False)
+    draw: Callable[[Width], MatplotlibFigure] = field(repr=False)
 
 
 @dataclass(frozen=True)

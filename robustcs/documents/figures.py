@@ -8,14 +8,25 @@ from collections.abc import Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from robustcs.documents.document import Figure, Picture
-from robustcs.documents.drawing import COLUMN_WIDTH, Drawing, advances, font_folder, in_column
 from robustcs.documents.files import write_bytes
-from robustcs.documents.svg import svg_text
+from robustcs.documents.page_svg import page_svg
+from robustcs.documents.style import (
+    COLUMN,
+    PAGE,
+    Width,
+    font_folder,
+    in_style,
+    in_user_style,
+    known_characters,
+)
 from robustcs.documents.text import one_line
 from robustcs.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 #: One colour per bin (Original, QR, Human; 1 = correct). They can be distinguished with any colour vision and, for bins that
 #: touch in the sweep, in grey (CIE lightness 38 62 80 55 25 48 70 88 from the bottom up).
@@ -54,29 +65,46 @@ BIN_LABELS: Mapping[str, str] = {
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def save_figure(drawing: Drawing, path: str | os.PathLike[str]) -> None:
-    """Write ``drawing`` as PNG (200 dpi), SVG or PDF, by the suffix of ``path``; the same figure gives the same bytes.
+def drawn(figure: Figure, width: Width, name: str = "figure", alt: str = "") -> tuple[str, float]:
+    """Draw a figure in the style of this package; return its ``<svg>`` element and its width in inches.
+
+    ``name``: the beginning of its ids. ``alt``: its description.
+    """
+    with in_style(width):
+        made = figure.draw(width)
+        return page_svg(made, name, alt), float(made.get_size_inches()[0])
+
+
+def plotted(figure: Figure) -> MatplotlibFigure:
+    """Draw a figure at the width of a page; every rcParam that the user has changed applies to it."""
+    with in_user_style():
+        return figure.draw(PAGE)
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure as PNG (200 dpi), SVG or PDF, by the suffix of ``path``; the same figure gives the same bytes.
 
     Raises :class:`UsageError` for any other suffix, and ``OutputError`` if the file cannot be written.
     """
-    suffix, svg = Path(path).suffix.lower(), svg_text(drawing, "figure", "")
-    if suffix == ".svg":
-        data = f'<?xml version="1.0" encoding="utf-8"?>\n{svg_file(svg)}'.encode("utf-8", "replace")
-    elif suffix == ".pdf" or suffix == ".png":
-        data = figure_pdf(svg, "pdf" if suffix == ".pdf" else "png")
-    else:
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".svg", ".pdf", ".png"):
         raise UsageError(
             "bad-figure-format", f"figure {os.fspath(path)}", "end its name in .png, .svg or .pdf"
         )
+    svg, _ = drawn(figure, PAGE)
+    if suffix == ".svg":
+        data = f'<?xml version="1.0" encoding="utf-8"?>\n{svg_file(svg)}'.encode("utf-8", "replace")
+    else:
+        data = figure_pdf(svg, "pdf" if suffix == ".pdf" else "png")
     write_bytes(path, data)
 
 
 def figure_pdf(svg: str, form: Literal["pdf", "png"] = "pdf") -> bytes:
-    """Return the result of :func:`svg_text` on white, without links, as an undated PDF or a PNG.
+    """Return the result of :func:`page_svg` on white, without links, as an undated PDF or a PNG.
 
     The PDF has vectors, and text in embedded TrueType fonts; every LaTeX can include its version.
     """
-    return typeset("drawing.typ", {"svg": link_turns(svg, {})}, version="1.4", form=form)
+    return typeset("figure.typ", {"svg": link_turns(svg, {})}, version="1.4", form=form)
 
 
 def typeset(
@@ -99,7 +127,7 @@ def typeset(
     used = set().union(*inputs.values())
     return typst.compile(
         _TEMPLATES / template,
-        font_paths=_fonts(not advances().keys() >= set(map(ord, used)) - {ord("\n"), ord("\t")}),
+        font_paths=_fonts(not known_characters() >= set(map(ord, used)) - {ord("\n"), ord("\t")}),
         sys_inputs=dict(inputs),
         timestamp=timestamp,
         format=form,
@@ -117,44 +145,20 @@ def _fonts(of_system: bool) -> Any:
 
 
 def svg_file(svg: str) -> str:
-    """Return the result of :func:`svg_text` as an SVG file on white, without links."""
+    """Return the result of :func:`page_svg` as an SVG file on white, without links."""
     head, end, rest = link_turns(svg, {}).partition("</desc>")
     return f'{head}{end}<rect width="100%" height="100%" fill="white" />{rest}\n'
 
 
 def draw_picture(figure: Figure | Picture) -> Picture:
-    """Draw the figure at its full width and, if it supports one, for a column; a picture is returned as it is."""
+    """Draw the figure at its full width and for a column; a picture is returned as it is."""
     if isinstance(figure, Picture):
         return figure
-    wide = figure.draw()
-    with in_column():
-        column = figure.draw()
-        narrow = (
-            svg_text(column, f"{figure.slug}-column", figure.alt)
-            if column.width <= COLUMN_WIDTH
-            else ""
-        )
-    return Picture(
-        figure.slug,
-        figure.caption,
-        figure.alt,
-        svg_text(wide, figure.slug, figure.alt),
-        wide.width,
-        narrow,
-    )
+    wide, inches = drawn(figure, PAGE, figure.slug, figure.alt)
+    column, narrow = drawn(figure, COLUMN, f"{figure.slug}-column", figure.alt)
+    fits = narrow <= COLUMN.inches + 1e-6
+    return Picture(figure.slug, figure.caption, figure.alt, wide, inches, column if fits else "")
 
-
-#: Colour on white → colour on a dark page, light enough to stand out from the background.
-DARK_COLOURS: Mapping[str, str] = {
-    "#0b3a66": "#3f7cba",
-    "#2f74b0": "#62a0dc",
-    "#7db0da": "#93c2e8",
-    "#cf5c0c": "#e4762a",
-    "#873a73": "#b565a0",
-    "#147a5f": "#35a888",
-    "#b07d12": "#d09c30",
-    "#6f4a1f": "#b58550",
-}
 
 _LINK = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
 

@@ -31,8 +31,9 @@ from robustcs.documents.document import (
     Picture,
     Table,
 )
-from robustcs.documents.drawing import FULL_WIDTH, MOST_MARKS
-from robustcs.documents.figures import DARK_COLOURS, draw_picture, link_turns
+from robustcs.documents.figures import draw_picture, link_turns
+from robustcs.documents.panels import MOST_MARKS
+from robustcs.documents.style import DARK_COLOURS, PAGE
 from robustcs.documents.text import head_groups, one_line, turn_anchor, unique_anchor, visible
 from robustcs.wording import counted
 
@@ -286,7 +287,7 @@ class _Page:
             "kind": "figure",
             "svg": wide,
             "column": column,
-            "small": drawn.width < FULL_WIDTH / 2,
+            "small": drawn.width < PAGE.inches / 2,
         }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
 
 from robustcs.documents.document import (
     Block,
@@ -23,7 +24,7 @@ from robustcs.documents.document import (
     Picture,
     Table,
 )
-from robustcs.documents.drawing import Drawing
+from robustcs.documents.style import Width
 from robustcs.studies.sweep.figure import STACK, SweepPanel, sweep_figure
 
 HOSTILE = (
@@ -94,7 +95,9 @@ def hostile_document() -> Document:
             Cards(short, short, (Card(short, ((short[:30], text), ("Human", short))),)),
         ]
     for text in HOSTILE[:6]:
-        blocks.append(Figure(text, text, text, lambda text=text: sweep_figure([panel(text)])))
+        blocks.append(
+            Figure(text, text, text, lambda width, text=text: sweep_figure(width, [panel(text)]))
+        )
     return Document(
         HOSTILE[0], tuple(blocks), HOSTILE[1], HOSTILE, tuple(zip(HOSTILE, HOSTILE, strict=True))
     )
@@ -114,8 +117,8 @@ def every_block(document: Document) -> Iterator[Block | Picture]:
 def plain_document() -> Document:
     """What a report usually holds."""
 
-    def three() -> Drawing:
-        return sweep_figure([panel("NDCG@3"), panel("P@1"), panel("Reciprocal rank")])
+    def three(width: Width) -> MatplotlibFigure:
+        return sweep_figure(width, [panel("NDCG@3"), panel("P@1"), panel("Reciprocal rank")])
 
     turns = tuple(
         (
@@ -173,7 +176,7 @@ def plain_document() -> Document:
                 "one",
                 "The same, one measure.",
                 "Stacked areas.",
-                lambda: sweep_figure([panel("NDCG@3")]),
+                lambda width: sweep_figure(width, [panel("NDCG@3")]),
             ),
             Heading("Which turns should I read?"),
             Table("turns", "Turns with their scores", columns, turns, "Sorted by turn."),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from robustcs.documents.document import MAX_LAYERS, Block, Card, Cards, Drawing, Figure, Table
+from robustcs.documents.document import MAX_LAYERS, Block, Card, Cards, Figure, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.words import noted, score
@@ -14,6 +15,11 @@ from robustcs.result import Result, text
 from robustcs.studies.agreement.analysis import LEAST_OTHERS, LONGEST_SHARE, SnippetAgreement
 from robustcs.studies.agreement.ratings import ALL, NO_MAJORITY, RatingAgreement
 from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.style import Width
 
 #: Maximum number of texts and workers in a table; JSON and CSV contain all.
 SHOWN = 10
@@ -169,13 +175,12 @@ def _overlap(result: SnippetAgreement) -> Figure:
     words = "; ".join(f"J{row.k} {score(row.value)}" for row in rows.itertuples())
     caption = "Share of the selected text that at least k annotators selected: mean over texts with 95% CI."
 
-    def draw() -> Drawing:
+    def draw(width: Width) -> MatplotlibFigure:
         from robustcs.documents.forest import MeanPanel, forest
 
         low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
-        return forest(
-            [f"J{k}" for k in rows["k"]], [MeanPanel("J with k annotators", low, value, high)]
-        )
+        panel = MeanPanel("J with k annotators", low, value, high)
+        return forest(width, [f"J{k}" for k in rows["k"]], [panel])
 
     return Figure("overlap", caption, f"{words}.", draw)
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustcs.documents.document import Block, Figure, Table
-from robustcs.documents.drawing import INK, Drawing, Panel, letters, page_width, panels_across, room
-from robustcs.documents.stacked import share_figure
+from robustcs.documents.panels import (
+    add_legend,
+    add_panel,
+    dots,
+    keys_across,
+    legend_height,
+    new_figure,
+)
+from robustcs.documents.style import FIRST, SECOND, Width, room, scaled
 from robustcs.documents.tables import Shown, cell, result_table, wide_table
-from robustcs.documents.text import shortened
-from robustcs.documents.words import clustered, measure_label
+from robustcs.documents.text import one_line, shortened
+from robustcs.documents.words import clustered, measure_label, percent
 from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
 from robustcs.evaluation.outcomes import CAUSES as OF_TURNS
@@ -21,18 +30,16 @@ from robustcs.result import Field, number, text
 from robustcs.studies.answers.analysis import CAUSES, LENGTH, Answers
 from robustcs.wording import counted, sentences, system_name
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
 #: Pairs in the printed tables; JSON and CSV contain all.
 SHOWN = 10
-#: Systems in one table, panels of the figure, and metrics of the files in a table.
-SIDE_BY_SIDE, PANELS, METRICS = 4, 4, 4
+#: Systems in one table, and metrics of the files in a table.
+SIDE_BY_SIDE, METRICS = 4, 4
 _GIVEN = text("gold_given", header="Gold")
 _UNKNOWN = "no gold passage of the turn is known, or the passages of the answer are unknown"
 _GOLD: dict[object, str] = {True: "given", False: "not given", None: "no gold"}
-#: Outcome → colour: blue for what a system should do, orange and red for errors, grey for no answer.
-COLOURS = {
-    "correct": "#0b3a66", "answered": "#2f74b0", "wrong": "#cf5c0c", "hedged": "#f2bf62", "made up": "#a3204b",
-    "refused": "#e9863b", "abstained": "#9aa3ab", "asked back": "#2fa585", "no answer": "#d9d9d9",
-}  # fmt: skip
 _QUESTIONS: dict[Gold, str] = {
     "snippets": "How much of the gold snippets do answers contain?", "nuggets": "How many of the nuggets do answers contain?",
 }  # fmt: skip
@@ -63,7 +70,7 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
     """
     systems = list(dict.fromkeys(result.outcomes["system"]))
     if answers_alone(result):
-        return (_outcomes(result, systems, "overview"), _flow_figure(result, systems))
+        return (_outcomes(result, systems, "overview"), _outcome_figure(result, systems))
 
     def column(head: str, name: str, value: str, **chosen: str) -> list[Shown]:
         rows = {row.system: row for row in reversed(result.rows(name, **chosen))}
@@ -96,7 +103,7 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
     lost = turns["outcome"].isin(LOST) & turns["kind"].isin(ANSWERABLE)
     errors = turns[lost | (turns["outcome"] == "made_up")]["system"].value_counts()
     order = sorted(systems, key=lambda name: errors.get(name, 0))
-    return (table, _flow_figure(result, list(dict.fromkeys([order[-1], order[0]]))))
+    return (table, _outcome_figure(result, list(dict.fromkeys([order[-1], order[0]]))))
 
 
 def _coverage(result: Answers) -> list[Block]:
@@ -220,7 +227,7 @@ def _journey(result: Answers) -> list[Block]:
     """Return the flow from kinds to outcomes, and tables of outcomes, causes, scores, support, pairs and the detector."""
     systems, unit = list(dict.fromkeys(result.outcomes["system"])), result.evaluated.unit
     wilson = f"In brackets: 95% CI (Wilson{clustered(unit)})."
-    blocks: list[Block] = [_flow_figure(result, systems)]
+    blocks: list[Block] = [_outcome_figure(result, systems)]
     for start in range(0, len(systems), SIDE_BY_SIDE):
         slug = f"outcomes-{start}" if start else "outcomes"
         blocks.append(_outcomes(result, systems[start : start + SIDE_BY_SIDE], slug))
@@ -282,31 +289,44 @@ def _journey(result: Answers) -> list[Block]:
     return blocks
 
 
-def _flow_figure(result: Answers, systems: Sequence[str]) -> Figure:
-    if answers_alone(result):
-        rows = result.outcomes.assign(
-            outcome=result.outcomes["outcome"].map(named), share=result.outcomes["of_kind"]
-        )
-        colours = {
-            outcome: colour
-            for outcome, colour in COLOURS.items()
-            if (rows["outcome"] == outcome).any()
-        }
-        return share_figure("journey", "Turns by outcome.", rows, "system", "outcome", colours)
-    shown = systems[:PANELS]
-    flows: dict[str, dict[tuple[str, str, str], int]] = {system_name(name): {} for name in shown}
-    for row in result.rows("outcomes"):
-        if row.system in shown and row.count:
-            flows[system_name(row.system)][
-                named(row.kind), _GOLD[row.gold_given], named(row.outcome)
-            ] = row.count
-    words = (
-        f"{name}: " + ", ".join(f"{' → '.join(path)} {count}" for path, count in flow.items())
-        for name, flow in flows.items()
+def _outcome_figure(result: Answers, systems: Sequence[str]) -> Figure:
+    """Return the figure of the share of turns with each outcome, by kind of turn, with a dot for every system."""
+    marked = list(systems)
+    if len(systems) > len(_SYSTEM_COLOURS):
+        lost = lost_or_made_up(result)
+        ordered = sorted(systems, key=lost.__getitem__)
+        marked = [ordered[0], ordered[-1]]
+    rows = outcome_rows(result)
+    parts = [f"{system_name(name)}: {_shares_in_words(rows, name)}" for name in marked]
+    caption = "Turns by outcome" if answers_alone(result) else "Turns of each kind by outcome"
+    caption += ", as a share of the turns of the kind, with a dot for each system."
+    if not answers_alone(result) and any(row.label == _GOLD_GIVEN for row in rows):
+        caption += " Gold passage given: to the generator."
+    if len(marked) < len(systems):
+        caption += f" Marked: of {len(systems)} systems, those with the fewest and the most turns that are lost or made up."
+    return Figure(
+        "journey",
+        caption,
+        f"{'. '.join(parts)}.",
+        lambda width: outcome_dots(width, rows, systems, marked),
     )
-    first = f" The first {PANELS} of {len(systems)} systems." if len(systems) > PANELS else ""
-    caption = f"Turns by kind, by whether a gold passage was given to the generator, and by outcome.{first}"
-    return Figure("journey", caption, f"{'; '.join(words)}.", lambda: _flows(flows))
+
+
+def _shares_in_words(rows: Sequence[OutcomeRow], system: str) -> str:
+    words = []
+    for row in rows:
+        if system in row.shares:
+            of = f"{row.of}, " if row.of else ""
+            words.append(f"{of}{row.label} {percent(row.shares[system])}")
+    return "; ".join(words)
+
+
+def lost_or_made_up(result: Answers) -> dict[str, int]:
+    """Return system → number of its turns whose outcome is an answerable turn lost, or an answer made up."""
+    rows = result.outcomes
+    lost = rows["kind"].isin(ANSWERABLE) & rows["outcome"].isin(LOST)
+    bad = rows[lost | (rows["outcome"] == "made_up")].groupby("system")["count"].sum()
+    return {name: int(bad.get(name, 0)) for name in dict.fromkeys(rows["system"])}
 
 
 def answers_alone(result: Answers) -> bool:
@@ -330,117 +350,110 @@ def _given(value: object) -> str:
     return "–" if pd.isna(value) else "given" if value else "not given"
 
 
-#: A flow: kind, gold given (as shown), outcome → number or share of the turns.
-Flow = Mapping[tuple[str, str, str], float]
-#: Lengths: height of a panel and of its title in inches; the gap between nodes and the least height of a label, as shares of
-#: the turns.
-_PANEL, _TITLE, _GAP, _LABEL = 2.2, 0.22, 0.03, 0.06
-_BESIDE = 0.1  # inches beside a label
-#: Nodes of the three columns, in order; the labels of the middle column end before the last one.
-_NODES = (
-    [named(kind) for kind in KINDS],
-    list(_GOLD.values()),
-    [named(outcome) for outcome in OUTCOMES],
-)
-_PLACES = (0.0, 0.42, 1.0)
-_NODE = 0.025
-#: A band between two columns: its number of points, and the share of its way at each, level at both ends.
-_STEPS = 25
-_CURVE = (1 - np.cos(np.linspace(0, np.pi, _STEPS))) / 2
+@dataclass(frozen=True)
+class OutcomeRow:
+    """A row of the figure.
+
+    of
+        The kind of turn; empty if no kind is known.
+    label
+        The outcome, or that a gold passage was given to the generator.
+    shares
+        System → share of its turns of the kind; without systems that have none.
+    """
+
+    of: str
+    label: str
+    shares: Mapping[str, float]
+
+
+_GOLD_GIVEN = "gold passage given"
+
+
+def outcome_rows(result: Answers) -> list[OutcomeRow]:
+    """Return the rows of the figure, kind by kind; outcomes that no system has are left out."""
+    alone = answers_alone(result)
+    rows = []
+    for kind in KINDS:
+        of_kind = result.outcomes[result.outcomes["kind"] == kind]
+        turns = of_kind.groupby("system")["count"].sum()
+        turns = turns[turns > 0]
+        of = "" if alone else named(kind)
+        gold = of_kind[of_kind["gold_given"].notna()]
+        if len(gold):
+            given = gold[gold["gold_given"].astype(bool)].groupby("system")["count"].sum()
+            rows.append(OutcomeRow(of, _GOLD_GIVEN, _shares(given, turns)))
+        for outcome in OUTCOMES:
+            counts = of_kind[of_kind["outcome"] == outcome].groupby("system")["count"].sum()
+            if counts.any():
+                rows.append(OutcomeRow(of, named(outcome), _shares(counts, turns)))
+    return rows
+
+
+def _shares(counts: pd.Series, turns: pd.Series) -> dict[str, float]:
+    return {str(name): float(counts.get(name, 0) / total) for name, total in turns.items()}
+
+
+#: Colours of systems, if each has one.
+_SYSTEM_COLOURS = (FIRST, SECOND, "#147a5f", "#873a73", "#b07d12", "#7db0da")
 _GREY = "#8b949e"
+# Lengths in inches: a row, a heading of a kind, the axis below, the edge, and the indent of rows below a heading.
+_ROW, _HEAD, _AXIS, _EDGE, _INDENT = 0.19, 0.24, 0.4, 0.15, 0.1
+#: Vertical distance of the dots of two systems, as a share of a row.
+_APART = 0.13
 
 
-def _flows(flows: Mapping[str, Flow]) -> Drawing:
-    """Draw a panel per system."""
-    across = panels_across(len(flows), 2)
-    rows = -(-len(flows) // across)
-    width, height, title = (
-        page_width() / across,
-        letters(_PANEL),
-        letters(_TITLE) if len(flows) > 1 else 0.0,
-    )
-    before, after = (
-        room(f"{path[place]} 99%" for flow in flows.values() for path in flow) + _BESIDE
-        for place in (0, 2)
-    )
-    inside = width - before - after
-    drawing = Drawing(page_width(), height * rows)
-    for place, (name, flow) in enumerate(flows.items()):
-        row, column = divmod(place, across)
-        panel = drawing.panel(
-            column * width, (rows - 1 - row) * height, width, height - title, frame="", marked=""
-        )
-        panel.x = -before / inside, 1 + after / inside
-        if title:
-            drawing.write(
-                panel.left + 0.05,
-                panel.bottom + panel.height + 0.07,
-                shortened(name, 40),
-                7.5,
-                bold=True,
-            )
-        total = sum(flow.values())
-        _panel(panel, {path: turns / total for path, turns in flow.items()})
-    return drawing
+def outcome_dots(
+    width: Width,
+    rows: Sequence[OutcomeRow],
+    systems: Sequence[str],
+    marked: Sequence[str],
+) -> MatplotlibFigure:
+    """Draw a row for each outcome under its kind of turn, and in it a dot for each system; ``marked`` have a colour."""
+    from matplotlib.lines import Line2D
 
-
-def _panel(panel: Panel, flow: Flow) -> None:
-    panel.y = 1.02 + _GAP * max(len({path[place] for path in flow}) for place in range(3)), -0.12
-    # the outer heads are written outwards, so that they do not meet in a column
-    panel.write(_NODE / 2, -0.035, "kind of turn", above="baseline", align="end")
-    panel.write(_PLACES[1], -0.035, "gold passage", above="baseline", align="middle")
-    panel.write(1 - _NODE / 2, -0.035, "outcome", above="baseline", align="start")
-    tops = [_nodes(panel, flow, place) for place in range(3)]
-    for left in (0, 1):
-        _ribbons(panel, flow, left, dict(tops[left]), dict(tops[left + 1]))
-
-
-def _nodes(panel: Panel, flow: Flow, place: int) -> dict[str, float]:
-    """Draw the nodes of a column with their labels; return the top of each."""
-    tops, top, free = {}, 0.0, -1.0
-    for name in _NODES[place]:
-        size = sum(share for path, share in flow.items() if path[place] == name)
-        if not size:
-            continue
-        tops[name] = top
-        x = _PLACES[place] - _NODE / 2
-        panel.box(
-            x,
-            top,
-            x + _NODE,
-            top + size,
-            COLOURS[name] if place == 2 else _GREY,
-            edge=INK,
-            edge_width=0.4,
-        )
-        free = max(top + size / 2, free + _LABEL)  # labels of thin nodes do not overlap
-        label = f"{name} {100 * size:.0f}%" if size >= 0.005 else f"{name} <1%"
-        panel.write(
-            x - 0.015 if place == 0 else x + _NODE + 0.015,
-            free,
-            label,
-            align="start" if place else "end",
-        )
-        top += size + _GAP
-    return tops
-
-
-def _ribbons(
-    panel: Panel, flow: Flow, left: int, starts: dict[str, float], ends: dict[str, float]
-) -> None:
-    """Draw the bands between two columns, in the order of the nodes on both sides; each has the colour of its outcome."""
-
-    def in_order(*columns: int) -> list[tuple[str, str, str]]:
-        return sorted(
-            flow, key=lambda path: [_NODES[column].index(path[column]) for column in columns]
-        )
-
-    third, begins = 0 if left else 2, {}
-    for path in in_order(left, left + 1, third):
-        begins[path] = starts[path[left]]
-        starts[path[left]] += flow[path]
-    x = np.linspace(_PLACES[left] + _NODE / 2, _PLACES[left + 1] - _NODE / 2, _STEPS)
-    for path in in_order(left + 1, left, third):
-        y = begins[path] + (ends[path[left + 1]] - begins[path]) * _CURVE
-        ends[path[left + 1]] += flow[path]
-        panel.band(x, y, y + flow[path], COLOURS[path[2]], alpha=0.55)
+    labels = [one_line(row.label) for row in rows]
+    left = 0.2 + _INDENT + max(room(labels), room([row.of for row in rows], bold=True) - _INDENT)
+    names = [shortened(system_name(name), 30) for name in marked]
+    keys = [*names, "other systems"] if len(marked) < len(systems) else names
+    across = keys_across(keys, width.inches - 0.3)
+    legend = legend_height(len(keys), across) + 0.08
+    # places from the top, in inches
+    places, heads = [], []
+    down = 0.0
+    for before, row in zip([None, *rows], rows, strict=False):
+        if row.of and (before is None or before.of != row.of):
+            heads.append((row.of, down + scaled(_HEAD) / 2))
+            down += scaled(_HEAD)
+        places.append(down + scaled(_ROW) / 2)
+        down += scaled(_ROW)
+    figure = new_figure(width.inches, legend + down + scaled(_AXIS))
+    axes = add_panel(figure, left, scaled(_AXIS), width.inches - left - scaled(_EDGE), down)
+    axes.set(xlim=(0, 1), ylim=(down, 0))
+    ticks = np.arange(0, 101, 50 if width.narrow else 20)
+    axes.set_xticks(ticks / 100, [f"{tick}%" for tick in ticks])
+    axes.set_xlabel("share of the turns of the kind" if heads else "share of the turns")
+    axes.set_yticks(places, labels)
+    axes.tick_params(axis="y", length=0, pad=6)
+    axes.grid(axis="both")
+    for head, place in heads:
+        x = -(left - 0.05) / (width.inches - left - scaled(_EDGE))
+        axes.text(x, place, one_line(head), weight="bold", va="center")
+    colours = dict(zip(marked, _SYSTEM_COLOURS, strict=False))
+    for name in sorted(systems, key=lambda name: name in colours):  # marked ones are on top
+        shift = (marked.index(name) - (len(marked) - 1) / 2) * _APART if name in colours else 0.0
+        shares = [row.shares.get(name, np.nan) for row in rows]
+        y = [place + shift * scaled(_ROW) for place in places]
+        dots(axes, shares, y, colours.get(name, _GREY), alpha=1.0 if name in colours else 0.5)
+    look: dict[str, Any] = {
+        "marker": "o",
+        "linestyle": "none",
+        "markersize": 4.6,
+        "markeredgewidth": 0,
+    }
+    handles = [Line2D([], [], color=colours[name], **look) for name in marked]
+    handles.append(Line2D([], [], color=_GREY, alpha=0.5, **look))
+    height = legend + down + scaled(_AXIS)
+    pairs = list(zip(keys, handles, strict=False))
+    add_legend(figure, pairs, width.inches / 2, height - 0.04, across, "center")
+    return figure

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.documents.document import Block, Figure, Table
-from robustcs.documents.drawing import (
-    COLUMN_WIDTH,
-    INK,
-    Drawing,
-    Panel,
-    letters,
-    page_width,
-    room,
-    round_ticks,
-)
 from robustcs.documents.headline import headline_measure
+from robustcs.documents.panels import (
+    add_panel,
+    dots,
+    fit_x,
+    fitting_ticks,
+    intervals,
+    name_rows,
+    new_figure,
+    panel_title,
+    panel_width,
+    rectangles,
+)
+from robustcs.documents.style import FIRST, INK, SECOND, Width, fitted, room, scaled
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.text import shortened
 from robustcs.documents.words import clustered, measure_label, noted, number, signed
@@ -26,6 +30,10 @@ from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import ALL, FOUND, Audit
 from robustcs.studies.audit.systems import ALPHA
 from robustcs.wording import counted, sentences
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 #: Maximum numbers of judges with details, and of rows for pairs; JSON and CSV contain all.
 _JUDGES, _SHOWN = 3, 10
@@ -205,112 +213,131 @@ def _figure(result: Audit, judges: list[str]) -> Figure:
     if len(result.means):
         caption += " Right: mean scores of the systems; lines connect pairs in opposite order."
     words = f"Judges compared with human judges. {'; '.join(parts)}."
-    return Figure("audit", caption + others, words, lambda: audit_figure(result, judges))
+    return Figure(
+        "audit", caption + others, words, lambda width: audit_figure(width, result, judges)
+    )
 
 
 # ---------------------------------------------------------------- the figure
 
-_COLOUR, _OTHER = "#0b3a66", "#cf5c0c"
 # Lengths in inches: a row of the bias, a square, and around them.
 _ROW, _SQUARE = 0.14, 1.3
 _TOP, _HEAD, _AXIS, _LEFT, _RIGHT = 0.22, 0.2, 0.42, 0.4, 0.12
+_BETWEEN = 0.1
 _NAME = 26  # maximum length of a slice's name, in characters
+_DARK = 0.6  # share above which letters are white
 
 
-def audit_figure(result: Audit, judges: Sequence[str]) -> Drawing:
-    """Draw one row per judge: both grades, bias (same axis for all judges), and systems if there are runs.
+def audit_figure(width: Width, result: Audit, judges: Sequence[str]) -> MatplotlibFigure:
+    """Draw one row of panels per judge: both grades, bias (same axis for all judges), and systems if there are runs.
 
     In a narrow column, bias is below.
     """
-    full, top, head, axis, left = page_width(), *map(letters, (_TOP, _HEAD, _AXIS, _LEFT))
-    narrow = full <= COLUMN_WIDTH
-    square = (full - _RIGHT - 2 * left - 0.1) / 2 if narrow else _SQUARE
-    parts = [{name: frame[frame["judge"] == judge] for name, frame in result.tables.items() if "judge" in frame}
-             for judge in judges]  # fmt: skip
-    ends = [
-        value
-        for part in parts
-        for name in ("mean_difference", "ci_low", "ci_high")
-        for value in part["bias"][name]
+    parts = [
+        {
+            name: frame[frame["judge"] == judge]
+            for name, frame in result.tables.items()
+            if "judge" in frame
+        }
+        for judge in judges
     ]
-    names = [
+    slices = [
         [shortened(name, _NAME) for name in part["bias"]["slice"].str.removeprefix("found by ")]
         for part in parts
     ]
-    beside = 0.12 + max(map(room, names))
-    high = [letters(_ROW) * (len(rows) + 0.6) for rows in names]
+    bias = [part["bias"][["mean_difference", "ci_low", "ci_high"]].to_numpy() for part in parts]
+    limits = [0.0, *np.concatenate(bias).flat]
+    top, head, axis, left = map(scaled, (_TOP, _HEAD, _AXIS, _LEFT))
+    square = (width.inches - _RIGHT - 2 * left - _BETWEEN) / 2 if width.narrow else _SQUARE
+    names = scaled(0.12) + max(map(room, slices))
+    tall = [scaled(_ROW) * (len(rows) + 0.6) for rows in slices]
     heights = [
-        top + head + square + axis + tall + axis
-        if narrow
-        else top + head + max(tall, square) + axis
-        for tall in high
+        top + head + axis + (square + high + axis if width.narrow else max(high, square))
+        for high in tall
     ]
-    drawing = Drawing(full, sum(heights))
-    bottom = drawing.height
-    for judge, part, rows, tall, height in zip(judges, parts, names, high, heights, strict=True):
+    figure = new_figure(width.inches, sum(heights))
+    bottom = sum(heights)
+    for judge, part, rows, high, height in zip(judges, parts, slices, tall, heights, strict=True):
         bottom -= height
         up = bottom + height - top - head
-        drawing.write(0.04, up + head + top / 2, shortened(judge, 40), 7.5, bold=True)
-        panel = drawing.panel(left, up - square, square, square)
-        _draw_confusion(panel, part["confusion"])
-        panel.y_label = result.said(panel.y_label)
-        right = full - _RIGHT - square
+        title = fitted(judge, width.inches - 0.1, bold=True)
+        figure.text(
+            0.04 / width.inches,
+            (up + head + top / 2) / sum(heights),
+            title,
+            weight="bold",
+            va="center",
+        )
+        grades = add_panel(figure, left, up - square, square, square)
+        _draw_confusion(grades, part["confusion"])
+        grades.set_ylabel(result.said("human grade"))
+        right = width.inches - _RIGHT - square
         if len(result.means):
-            panel = drawing.panel(right, up - square, square, square)
-            _draw_systems(panel, part["means"], part["reversals"])
-            panel.x_label = result.said(panel.x_label)
-        start = beside if narrow else left + square + beside + 0.1
-        end = full - _RIGHT if narrow or not len(result.means) else right - left - 0.1
-        bias = drawing.panel(start, bottom + axis if narrow else up - max(tall, square), end - start,
-                             tall if narrow else max(tall, square))  # fmt: skip
-        bias.fit([*ends, 0.0], 0.06)
-        _draw_bias(bias, part["bias"], rows)
-        bias.x_label = result.said(bias.x_label)
-    return drawing
+            systems = add_panel(figure, right, up - square, square, square)
+            _draw_systems(systems, part["means"], part["reversals"])
+            systems.set_xlabel(result.said("under humans"))
+        if width.narrow:
+            start, end = names, width.inches - _RIGHT
+            low, body = bottom + axis, high
+        else:
+            start = left + square + names + _BETWEEN
+            end = right - left - _BETWEEN if len(result.means) else width.inches - _RIGHT
+            body = max(high, square)
+            low = up - body
+        axes = add_panel(figure, start, low, end - start, body)
+        fit_x(axes, limits, 0.06)
+        _draw_bias(axes, part["bias"], rows)
+        axes.set_xlabel(result.said("mean grade, judge − human"))
+    return figure
 
 
-def _draw_confusion(panel: Panel, confusion: pd.DataFrame) -> None:
+def _draw_confusion(axes: Axes, confusion: pd.DataFrame) -> None:
     counts = confusion.pivot(index="human", columns="model", values="count")
-    shares = counts.div(counts.sum(axis=1).where(lambda total: total > 0, 1), axis=0).to_numpy()
+    totals = counts.sum(axis=1)
+    shares = counts.div(totals.where(totals > 0, 1), axis=0).to_numpy(float)
     size = len(shares)
-    panel.x, panel.y, panel.marked = (-0.5, size - 0.5), (size - 0.5, -0.5), ""
-    for row, column in np.ndindex(shares.shape):
-        share = float(
-            shares[row, column]
-        )  # as opacity, so that the figure follows the page's colours
-        panel.box(column - 0.5, row + 0.5, column + 0.5, row - 0.5, _COLOUR, alpha=share)
-        colour = "white" if share > 0.6 else INK
-        panel.write(column, row, f"{counts.iat[row, column]}", 5.5, colour=colour)
-    panel.x_ticks, panel.y_ticks = (
-        list(enumerate(map(str, names))) for names in (counts.columns, counts.index)
+    axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
+    axes.tick_params(length=0)
+    rows, columns = (places.ravel() for places in np.indices(shares.shape))
+    # as opacity, so that the figure follows the page's colours
+    rectangles(
+        axes, columns - 0.5, rows + 0.5, columns + 0.5, rows - 0.5, FIRST, alpha=shares.ravel()
     )
-    panel.x_label, panel.y_label = "grade of the judge", "human grade"
+    for row, column in zip(rows, columns, strict=True):
+        letters = "white" if shares[row, column] > _DARK else INK
+        number_of_pairs = f"{counts.iat[row, column]}"
+        axes.text(
+            column, row, number_of_pairs, size="small", color=letters, ha="center", va="center"
+        )
+    axes.set_xticks(range(size), map(str, counts.columns))
+    axes.set_yticks(range(size), map(str, counts.index))
+    axes.set_xlabel("grade of the judge")
 
 
-def _draw_bias(panel: Panel, bias: pd.DataFrame, names: Sequence[str]) -> None:
-    rows = panel.rows(names)
-    panel.grid, panel.x_label = "y", "mean grade, judge − human"
-    panel.vertical(0, width=0.5, alpha=0.5)
-    panel.intervals(bias["ci_low"], bias["ci_high"], rows, _COLOUR, alpha=0.6)
-    panel.dots(bias["mean_difference"], rows, _COLOUR, 4.2)
+def _draw_bias(axes: Axes, bias: pd.DataFrame, names: Sequence[str]) -> None:
+    rows = name_rows(axes, names)
+    axes.grid(axis="y")
+    axes.axvline(0, color=INK, linewidth=0.5, alpha=0.5)
+    intervals(axes, bias["ci_low"], bias["ci_high"], rows, FIRST)
+    dots(axes, bias["mean_difference"], rows, FIRST, 4.2)
 
 
-def _draw_systems(panel: Panel, means: pd.DataFrame, reversals: pd.DataFrame) -> None:
+def _draw_systems(axes: Axes, means: pd.DataFrame, reversals: pd.DataFrame) -> None:
+    from matplotlib.collections import LineCollection
+
     metric = headline_measure(means["metric"])
     scores = means[means["metric"] == metric].set_index("system")[["human", "model"]]
-    panel.fit(scores.to_numpy().flat, 0.06)
-    panel.y, panel.x_ticks = panel.x, round_ticks(*panel.x, 4)
-    panel.y_ticks = panel.x_ticks
-    panel.line(panel.x, panel.y, INK, 0.5, alpha=0.4)
+    fit_x(axes, scores.to_numpy().flat, 0.06)
+    limits = axes.get_xlim()
+    ticks = fitting_ticks(*limits, panel_width(axes))
+    axes.set_yticks([place for place, _ in ticks], [label for _, label in ticks])
+    axes.set_ylim(limits)
+    axes.plot(limits, limits, color=INK, linewidth=0.5, alpha=0.4)
     turned = reversals[
         (reversals["metric"] == metric) & reversals["change"].isin(["reversed", "swapped"])
     ]
-    for row in turned.itertuples():
-        pair = scores.loc[[row.first, row.second]]
-        panel.line(pair["human"], pair["model"], _OTHER, 0.6, alpha=0.6)
-    panel.dots(scores["human"], scores["model"], _COLOUR, 4.0)
-    panel.x_label, panel.y_label, panel.title = (
-        "under humans",
-        "under the judge",
-        measure_label(metric),
-    )
+    pairs = [scores.loc[[row.first, row.second]].to_numpy() for row in turned.itertuples()]
+    axes.add_collection(LineCollection(pairs, colors=SECOND, linewidths=0.6, alpha=0.6))
+    dots(axes, scores["human"], scores["model"], FIRST, 4.0)
+    axes.set_ylabel("under the judge")
+    panel_title(axes, measure_label(metric), _LEFT)

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Heading, Paragraph
-from robustcs.documents.drawing import COLUMN_WIDTH, Drawing, Key, letters
-from robustcs.documents.forest import BETWEEN, ROW, names_and_room, panel_grid
+from robustcs.documents.forest import best_and_worst, told_left_out
 from robustcs.documents.holes import sources_table, tipping_table
+from robustcs.documents.panels import (
+    BETWEEN,
+    EDGE,
+    NOTE,
+    ROW,
+    add_legend,
+    dots,
+    fit_x,
+    fitting,
+    intervals,
+    name_rows,
+    names_and_room,
+    panel_grid,
+    panel_title,
+    tell_left_out,
+)
+from robustcs.documents.style import COLUMN, FIRST, Width, scaled
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, noted, number, percent, score
 from robustcs.lazy import pd
@@ -17,13 +34,16 @@ from robustcs.studies.augment.analysis import ALPHA, Augmentation
 from robustcs.studies.augment.whatif import WhatIf
 from robustcs.wording import counted, system_name
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
 #: Rows shown of tables that grow with the number of turns or pairs. JSON and CSV have all.
 _SHOWN = 10
 _METHODS = {"kendall": "Kendall's τ", "tau_ap": "τ AP", "rbo": "RBO"}
 _BEFORE = "#7db0da"
-_AFTER = "#0b3a66"
 _LONGEST_NAME = 28
 _LEGEND = 0.16  # inches
+_LEAST_PANEL = 0.9  # inches of the smallest panel beside its names
 _PLACE: Shown = (
     count("rank"),
     lambda row: (
@@ -96,9 +116,12 @@ def _change(result: Augmentation) -> list[Block]:
             )
             for _, label, part in _by_metric(measures)
         )
+        parts = [part for _, _, part in _by_metric(measures)]
+        ordered = parts[0].sort_values("before", ascending=False, kind="stable")
+        left_out = told_left_out(list(ordered["system"]), len(parts), "score before")
         blocks.append(Figure(
-            "augment", "Mean scores before (open) and after (filled) the new judgments.",
-            f"Mean scores before and after the new judgments. {told}.", lambda: draw_change(measures),
+            "augment", f"Mean scores before (open) and after (filled) the new judgments.{left_out}",
+            f"Mean scores before and after the new judgments. {told}.", lambda width: draw_change(width, measures),
         ))  # fmt: skip
     blocks += [*(_ranking(result) if len(result.tables["ranking"]) else []), *_turns(result)]
     return [*blocks, *sources_table(result, result.depth)]
@@ -142,35 +165,65 @@ def _turns(result: Augmentation) -> list[Block]:
     ]  # fmt: skip
 
 
-def draw_change(measures: pd.DataFrame) -> Drawing:
+def draw_change(width: Width, measures: pd.DataFrame) -> MatplotlibFigure:
     """Draw open dots before and filled dots after, joined by a line: a panel per measure, three to a row.
 
     Every panel sorts the runs by their score before. A run whose filled dot is to the right of the one above it has overtaken
     that run.
     """
+    from matplotlib.lines import Line2D
+
     panels = [
         (label, part.sort_values("before", ascending=False, kind="stable"))
         for _, label, part in _by_metric(measures)
     ]
-    _, width = names_and_room(list(measures["system"]), _LONGEST_NAME)
-    drawing, grid = panel_grid(
-        len(panels), width, letters(ROW) * (len(panels[0][1]) + 0.6), above=letters(_LEGEND), between=width + BETWEEN / 2,
-        width=COLUMN_WIDTH if len(panels) == 1 else None,
-    )  # fmt: skip
-    for (title, rows), (panel, _) in zip(panels, grid, strict=True):
-        places = panel.rows(names_and_room(list(rows["system"]), _LONGEST_NAME)[0])
-        before, after = rows["before"], rows["after"]
-        panel.title, panel.x_label, panel.grid = title, "mean score", "y"
-        panel.fit([*before, *after], 0.06)
-        panel.intervals(before, after, places, _AFTER, 1.0)
-        panel.dots(before, places, "white", 3.6, edge=_BEFORE, edge_width=1.0)
-        panel.dots(after, places, _AFTER)
+    shown = best_and_worst(list(panels[0][1]["system"]), len(panels))
+    longest = _LONGEST_NAME // 2 if len(panels) > 1 else _LONGEST_NAME
+    _, left = names_and_room(list(measures["system"]), longest)
+    body = scaled(ROW) * (len(shown) + 0.6)
+    full = COLUMN.inches if len(panels) == 1 else width.inches
+    most = min(3, max(1, int(full / (left + _LEAST_PANEL))))
+    above = scaled(_LEGEND)
+    drawn = panels[: fitting(len(panels), most, body, above + EDGE)]
+    gone = len(panels) - len(drawn)
+    figure, grid = panel_grid(
+        len(drawn),
+        width,
+        left,
+        body,
+        above=above,
+        below=EDGE + (scaled(NOTE) if gone else 0.0),
+        between=left + BETWEEN / 2,
+        full=full,
+        most=most,
+        narrow=most,
+    )
+    for (title, rows), (axes, _) in zip(drawn, grid, strict=True):
+        rows = _best_and_worst_rows(rows, len(panels))
+        places = name_rows(axes, names_and_room(list(rows["system"]), longest)[0])
+        before, after = rows["before"].to_numpy(), rows["after"].to_numpy()
+        panel_title(axes, title, left - EDGE)
+        axes.set_xlabel("mean score")
+        axes.grid(axis="y")
+        fit_x(axes, [*before, *after], 0.06)
+        intervals(axes, before, after, places, FIRST, 1.0, alpha=1.0)
+        dots(axes, before, places, "white", 3.6, edgecolors=_BEFORE, linewidths=1.0)
+        dots(axes, after, places, FIRST)
+    look: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 1.0}
     keys = [
-        Key("before", "white", shape="o", size=3.6, edge=_BEFORE),
-        Key("after", _AFTER, shape="o"),
+        ("before", Line2D([], [], color="white", markeredgecolor=_BEFORE, markersize=3.6, **look)),
+        ("after", Line2D([], [], color=FIRST, markersize=4.2, **look)),
     ]
-    drawing.legend(keys, drawing.width - 0.05, drawing.height - letters(0.1), align="end")
-    return drawing
+    height = figure.get_size_inches()[1]
+    add_legend(figure, keys, full - 0.05, height - 0.05, align="right")
+    tell_left_out(figure, gone)
+    return figure
+
+
+def _best_and_worst_rows(rows: pd.DataFrame, panels: int) -> pd.DataFrame:
+    """Return the rows that a page has room for, with an empty one in place of those left out."""
+    shown = best_and_worst(list(rows["system"]), panels)
+    return rows.set_index("system", drop=False).reindex(shown).assign(system=shown)
 
 
 # ---------------------------------------------------------------- what if, and leave one out

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from robustcs.documents.bins import CAUSE_TITLES, formulations, marks
-from robustcs.documents.document import Drawing, Figure, Table
+from robustcs.documents.document import Figure, Table
 from robustcs.documents.figures import BIN_COLOURS
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.slices import found_table, slices_table
@@ -33,6 +34,11 @@ from robustcs.result import count, text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA, UNKNOWN
 from robustcs.wording import counted, many_missing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.style import Width
 
 #: More squares are too small to distinguish.
 _MOST_TURNS = 800
@@ -237,17 +243,18 @@ def _squares(result: Breakdown, cut: Cut) -> Figure:
         f" contain {counted(causes['qa'], CAUSE_TITLES['qa'])}; the bins with QR × and Human ✓ contain"
         f" {counted(causes['qr'], CAUSE_TITLES['qr'])}.",
         f"Turns per bin ({formulations(result.rows('bins'))}): {words}.",
-        lambda: draw_squares(result, cut),
+        lambda width: draw_squares(width, result, cut),
     )
 
 
-def draw_squares(result: Breakdown, cut: Cut) -> Drawing:
+def draw_squares(width: Width, result: Breakdown, cut: Cut) -> MatplotlibFigure:
     """Draw every turn of one rewriter at one (metric, threshold)."""
     from robustcs.studies.breakdown.figure import squares_figure
 
     part = at(result.turns, cut)
     return squares_figure(
-        {bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.rows("bins"))}
+        width,
+        {bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.rows("bins"))},
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from robustcs.documents.document import Block, Drawing, Figure, Table
+from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.forest import told_left_out
 from robustcs.documents.tables import notes_of, result_table, wide_table
 from robustcs.documents.words import score
 from robustcs.lazy import pd
@@ -13,6 +15,11 @@ from robustcs.result import text
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
 from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.style import Width
 
 _BASELINE_NAMES = dict(
     zip(BASELINES, ("Worst question", "No question", "Best question"), strict=True)
@@ -120,29 +127,39 @@ def _figure(result: Clariq, metrics: Sequence[str]) -> Figure:
         " The dashed line is the mean without a question." if "no" in set(shown["system"]) else ""
     )
     caption = (
-        f"Mean scores of the documents retrieved after each system's question, with 95% CI.{line}"
+        "Mean scores of the documents retrieved after each system's question, with 95% CI."
+        f"{line}{told_left_out(_ranked(result, metrics[0]), len(metrics), metrics[0])}"
     )
     return Figure(
-        "documents", caption, f"{metrics[-1]}: {words}.", lambda: draw_relevance(result, metrics)
+        "documents",
+        caption,
+        f"{metrics[-1]}: {words}.",
+        lambda width: draw_relevance(width, result, metrics),
     )
 
 
-def draw_relevance(result: Clariq, metrics: Sequence[str]) -> Drawing:
-    """Draw document relevance: the systems, between the lower and the upper baselines."""
-    from robustcs.documents.forest import MeanPanel, forest
+def draw_relevance(width: Width, result: Clariq, metrics: Sequence[str]) -> MatplotlibFigure:
+    """Draw document relevance: the systems and, marked, the baselines, the best by the first measure on top."""
+    from robustcs.documents.forest import MeanPanel, best_and_worst, forest
 
-    runs = list(dict.fromkeys(result.document_relevance["system"]))
-    order = sorted(runs, key=lambda name: (name == BASELINES[2]) - (name in BASELINES[:2]))
+    names = best_and_worst(_ranked(result, metrics[0]), len(metrics))
     panels = []
     for metric in metrics:
-        rows = (
-            result.document_relevance[result.document_relevance["metric"] == metric]
-            .set_index("system")
-            .loc[order]
-        )
-        low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
+        frame = result.document_relevance
+        rows = frame[frame["metric"] == metric].set_index("system")
+        own = rows.reindex(names)
+        low, value, high = (own[name].to_numpy(float) for name in ("ci_low", "value", "ci_high"))
         panels.append(MeanPanel(metric, low, value, high, rows["value"].get("no", math.nan)))
-    return forest([_name(name) for name in order], panels)
+    baselines = [_name(name) for name in BASELINES]
+    return forest(width, [_name(name) for name in names], panels, marked=baselines)
+
+
+def _ranked(result: Clariq, metric: str) -> list[str]:
+    """Return the systems from the highest to the lowest mean of a measure."""
+    frame = result.document_relevance
+    rows = frame[frame["metric"] == metric]
+    ordered = rows.sort_values("value", ascending=False, kind="stable")
+    return list(dict.fromkeys([*ordered["system"], *frame["system"]]))
 
 
 def _compared(

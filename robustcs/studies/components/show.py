@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from robustcs.documents.document import Block, Card, Cards, Figure, Table
-from robustcs.documents.drawing import COLUMN_WIDTH, INK, Drawing, letters, mixed, page_width, room
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
+from robustcs.documents.panels import add_panel, new_figure, panel_title, rectangles
 from robustcs.documents.stacked import share_figure
+from robustcs.documents.style import INK, MAX_HEIGHT, Width, mixed, room, scaled, text_width
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
-from robustcs.documents.text import shortened
+from robustcs.documents.text import one_line, shortened
 from robustcs.documents.words import clustered, cut_label, measure_label, noted, number, score
 from robustcs.evaluation.grid import CAUSES
 from robustcs.lazy import pd
@@ -17,6 +21,10 @@ from robustcs.result import count, text
 from robustcs.result import score as score_field
 from robustcs.studies.components.analysis import Components
 from robustcs.wording import counted, some_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 #: One colour per cause; wording and ranker have those of rewriter errors and QA errors.
 COLOURS = {"correct": "#2fa585", "wording": "#f2bf62", "ranker": "#2f74b0", "either": "#cf5c0c", "both": "#873a73",
@@ -51,7 +59,7 @@ def show(result: Components) -> tuple[Block, ...]:
     ]
     said = f"Mean {measure_label(cut[0])}"
     heatmap = Figure("means", f"{said} of every wording with every ranker.", f"{said}: {', '.join(means)}.",
-                     lambda: _heatmap(result, cut[0]))  # fmt: skip
+                     lambda width: _heatmap(width, result, cut[0]))  # fmt: skip
     return (*tables, _causes(result, cut), heatmap)
 
 
@@ -276,44 +284,64 @@ def _card(result: Components, turns: pd.DataFrame, name: str, value: float) -> C
 _RAMP = ("#eef4fa", "#7db0da", "#0b3a66")
 _ROW, _TITLE, _EDGE, _WIDEST = 0.32, 0.26, 0.1, 1.1  # inches
 _NAME, _SHORT = 24, 14  # characters of a name on a page and in a column
-_FEW = 5  # rankers whose means fit a column with three decimals
+_SLANT = math.radians(30)  # of the names of rankers that would meet
+_DARK = 0.6  # shade above which letters are white
 
 
-def _heatmap(result: Components, metric: str) -> Drawing:
-    """Draw a row per wording and a column per ranker."""
-    grid, means = result.grid, result.rows("means", metric=metric)
-    values = np.full((len(grid.wordings), len(grid.rankers)), np.nan)
-    values[tuple(zip(*(grid.places[row.wording, row.ranker] for row in means), strict=True))] = [
-        row.value for row in means
+def _heatmap(width: Width, result: Components, metric: str) -> MatplotlibFigure:
+    """Draw a row per wording and a column per ranker, each cell with its mean if there is room for it."""
+    grid = result.grid
+    means = np.full((len(grid.wordings), len(grid.rankers)), np.nan)
+    for row in result.rows("means", metric=metric):
+        means[grid.places[row.wording, row.ranker]] = row.value
+    most = _SHORT if width.narrow else _NAME
+    wordings = [shortened(name, most) for name in grid.wordings]
+    rankers = [shortened(name, most) for name in grid.rankers]
+    full = width.inches if width.narrow else min(width.inches, 1.6 + _WIDEST * len(rankers))
+    left = 0.1 + room(wordings)
+    inside = full - left - _EDGE
+    # names that would meet are written upwards
+    slanted = room(rankers) + 0.05 > inside / len(rankers)
+    below = scaled(0.2) + (room(rankers) * math.sin(_SLANT) if slanted else 0)
+    top = scaled(_TITLE)
+    row_height = min(_ROW, (MAX_HEIGHT - top - below) / len(wordings))
+    figure = new_figure(full, top + row_height * len(wordings) + below)
+    axes = add_panel(figure, left, below, inside, row_height * len(wordings))
+    axes.set(xlim=(-0.5, len(rankers) - 0.5), ylim=(len(wordings) - 0.5, -0.5))
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    axes.set_yticks(range(len(wordings)), [one_line(name) for name in wordings])
+    axes.set_xticks(range(len(rankers)), [one_line(name) for name in rankers])
+    if slanted:
+        for label in axes.get_xticklabels():
+            label.set(
+                rotation=math.degrees(_SLANT), ha="right", va="center", rotation_mode="anchor"
+            )
+    panel_title(axes, f"Mean {measure_label(metric)}", left - _EDGE)
+    _draw_cells(axes, means, inside / len(rankers))
+    return figure
+
+
+def _draw_cells(axes: Axes, means: np.ndarray, cell_width: float) -> None:
+    """Draw the cells of a heatmap; ``means`` is NaN for a missing cell, ``cell_width`` in inches."""
+    rows, columns = (places.ravel() for places in np.indices(means.shape))
+    values = means.ravel()
+    low, high = float(np.nanmin(means)), float(np.nanmax(means))
+    shades = np.full(len(values), 0.5) if high == low else (values - low) / (high - low)
+    missing = np.isnan(values)
+    colours = [
+        "none" if gone else mixed(_RAMP, float(shade))
+        for gone, shade in zip(missing, shades, strict=True)
     ]
-    full = page_width()
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    narrow = full <= COLUMN_WIDTH
-    rows, columns = (
-        [shortened(name, _SHORT if narrow else _NAME) for name in names]
-        for names in (grid.wordings, grid.rankers)
-    )
-    width = full if narrow else min(full, 1.6 + _WIDEST * len(columns))
-    digits = 2 if narrow and len(columns) > _FEW else 3
-    slanted = len(columns) > (3 if narrow else 6)
-    left, top, below = (
-        0.1 + room(rows),
-        letters(_TITLE),
-        letters(0.2) + (room(columns) / 2 if slanted else 0),
-    )
-    drawing = Drawing(width, top + _ROW * len(rows) + below)
-    panel = drawing.panel(
-        left, below, width - left - _EDGE, _ROW * len(rows), (-0.5, len(columns) - 0.5), (len(rows) - 0.5, -0.5),
-        title=f"Mean {measure_label(metric)}", frame="", marked="", slanted=slanted,
-        x_ticks=list(enumerate(columns)), y_ticks=list(enumerate(rows)),
-    )  # fmt: skip
-    for (row, column), value in np.ndenumerate(values):
-        missing = bool(np.isnan(value))
-        shade = 0.5 if missing or high == low else float((value - low) / (high - low))
-        colour = "none" if missing else mixed(_RAMP, shade)
-        panel.box(
-            column - 0.485, row + 0.48, column + 0.485, row - 0.48, colour, edge=INK, edge_width=0.3
-        )
-        letter = INK if missing else "#ffffff" if shade > 0.6 else "#000000"
-        panel.write(column, row, "–" if missing else f"{value:.{digits}f}", colour=letter)
-    return drawing
+    sides = columns - 0.485, rows + 0.48, columns + 0.485, rows - 0.48
+    rectangles(axes, *sides, colours, edgecolors=INK, linewidths=0.3)
+    digits = next((some for some in (3, 2) if text_width("0." + "0" * some) + 0.04 < cell_width), 0)
+    for row, column, value, shade in zip(
+        *map(np.ndarray.tolist, (rows, columns, values, shades)), strict=True
+    ):
+        if math.isnan(value):
+            axes.text(column, row, "–", ha="center", va="center")
+        elif digits:
+            letters = "#ffffff" if shade > _DARK else "#000000"
+            shown = f"{value:.{digits}f}"
+            axes.text(column, row, shown, color=letters, ha="center", va="center")

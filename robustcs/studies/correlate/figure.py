@@ -4,25 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robustcs.documents.drawing import (
-    COLUMN_WIDTH,
-    DASHED,
-    INK,
+from robustcs.documents.panels import (
+    BETWEEN,
+    EDGE,
     MOST_MARKS,
-    Drawing,
-    Key,
-    Panel,
-    letters,
-    page_width,
+    NOTE,
+    RIGHT,
+    add_legend,
+    add_panel,
+    dots,
+    fitting,
+    legend_height,
+    new_figure,
+    panel_grid,
+    panel_title,
+    panel_width,
     panels_across,
-    room,
+    rectangles,
     round_ticks,
+    tell_left_out,
 )
-from robustcs.documents.forest import BETWEEN, RIGHT, panel_grid
-from robustcs.documents.text import shortened, turn_anchor
+from robustcs.documents.style import (
+    COLUMN,
+    INK,
+    LABEL,
+    TITLE,
+    Width,
+    fitted,
+    scaled,
+    text_width,
+)
+from robustcs.documents.text import turn_anchor
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Colour and marker of the two corners: similar questions with different answers, and the reverse.
 CORNER_LOOKS = (("#cf5c0c", "v"), ("#147a5f", "^"))
@@ -31,9 +51,10 @@ _POINT = "#2f74b0"
 # Dimensions in inches.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.5, 0.08, 0.3, 0.36
 _MARGINAL, _BETWEEN = 0.36, 0.06
-_LEGEND = 0.3
-_TITLE_CHARACTERS = 46
-_PANEL_CHARACTERS = 14  # per inch, of small multiples
+_KEY = 0.24  # width of a mark in the legend with its space
+_BINS = 20  # of a marginal histogram
+
+Limits = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -58,107 +79,134 @@ class Scatter:
     corners: tuple[ScatterCorner, ScatterCorner]
 
 
-def scatter_figure(scatter: Scatter) -> Drawing:
+def scatter_figure(scatter: Scatter) -> Figure:
     """Draw one point per turn (larger: several turns), the diagonal, both distributions, and the outliers.
 
     The figure fills one column of a paper. Both axes go from 0 to 1, or further if the values do.
     """
-    side = COLUMN_WIDTH - _LEFT - _RIGHT - _MARGINAL - _BETWEEN
-    drawing = Drawing(COLUMN_WIDTH, _BOTTOM + _LEGEND + side + _BETWEEN + _MARGINAL + _TOP)
-    limits = _limits(scatter.x), _limits(scatter.y)
-    bottom = _BOTTOM + _LEGEND
-    panel = drawing.panel(_LEFT, bottom, side, side, _padded(*limits[0]), _padded(*limits[1]))
-    above = drawing.panel(_LEFT, bottom + side + _BETWEEN, side, _MARGINAL, panel.x, frame="")
-    right = drawing.panel(_LEFT + side + _BETWEEN, bottom, _MARGINAL, side, y=panel.y, frame="")
-    _marginals(above, right, scatter, limits)
-    _corners(panel, scatter)
-    panel.x_ticks, panel.y_ticks = (round_ticks(*edge, 5) for edge in (panel.x, panel.y))
-    panel.x_label, panel.y_label = scatter.x_label, scatter.y_label
-    title = shortened(scatter.title, int(_TITLE_CHARACTERS / letters(1)))
-    drawing.write(_LEFT, drawing.height - 0.06, title, 7.5, bold=True, above="top")
-    _legend(drawing, [scatter])
-    return drawing
+    full, left, bottom = COLUMN.inches, scaled(_LEFT), scaled(_BOTTOM) + _legend_height()
+    side = full - left - _RIGHT - _MARGINAL - _BETWEEN
+    figure = new_figure(full, bottom + side + _BETWEEN + _MARGINAL + scaled(_TOP))
+    axes = add_panel(figure, left, bottom, side, side)
+    x, y = _limits(scatter.x), _limits(scatter.y)
+    axes.set(xlim=_padded(x), ylim=_padded(y))
+    _label_axes(axes, scatter, 5)
+    _turns(axes, scatter)
+    above = add_panel(figure, left, bottom + side + _BETWEEN, side, _MARGINAL)
+    above.set(xlim=axes.get_xlim(), ylim=(0, 1.05))
+    heights, starts, ends = _histogram(scatter.x, x)
+    rectangles(above, starts, np.zeros(len(starts)), ends, heights, _POINT, alpha=0.7)
+    right = add_panel(figure, left + side + _BETWEEN, bottom, _MARGINAL, side)
+    right.set(xlim=(0, 1.05), ylim=axes.get_ylim())
+    widths, starts, ends = _histogram(scatter.y, y)
+    rectangles(right, np.zeros(len(starts)), starts, widths, ends, _POINT, alpha=0.7)
+    for margin in (above, right):
+        margin.set_axis_off()
+    panel_title(above, scatter.title, full - left - side - _RIGHT)
+    _legend(figure, [scatter], _legend_height())
+    return figure
 
 
-def scatter_panels(scatters: Sequence[Scatter]) -> Drawing:
+def scatter_panels(width: Width, scatters: Sequence[Scatter]) -> Figure:
     """Draw several rewriters as small multiples with common axes: points, diagonal and corners, without turn ids.
 
     The panels fill the width of a page, three to a row, or of a column, two to a row, with one legend.
     """
-    across = panels_across(len(scatters), 3, 2)
-    side = (page_width() - _LEFT - RIGHT - BETWEEN * (across - 1)) / across
-    drawing, grid = panel_grid(len(scatters), _LEFT, side, below=_LEGEND, narrow=2)
-    x, y = (
-        _padded(min(low), max(high))
-        for low, high in (
-            zip(*(_limits(getattr(one, axis)) for one in scatters), strict=True) for axis in "xy"
-        )
-    )
-    for (panel, leftmost), scatter in zip(grid, scatters, strict=True):
-        panel.x, panel.y, panel.x_ticks = x, y, round_ticks(*x, 4)
-        panel.y_ticks = [(place, label if leftmost else "") for place, label in round_ticks(*y, 4)]
-        panel.x_label, panel.y_label = scatter.x_label, scatter.y_label if leftmost else ""
+    across = panels_across(len(scatters), width, narrow=2)
+    left = scaled(_LEFT)
+    side = (width.inches - left - RIGHT - BETWEEN * (across - 1)) / across
+    drawn = scatters[: fitting(len(scatters), across, side, _legend_height())]
+    gone = len(scatters) - len(drawn)
+    note = scaled(NOTE) if gone else 0.0
+    below = _legend_height() + note
+    figure, grid = panel_grid(len(drawn), width, left, side, below=below, narrow=2)
+    x = _padded(_limits(np.concatenate([one.x for one in scatters])))
+    y = _padded(_limits(np.concatenate([one.y for one in scatters])))
+    for (axes, leftmost), scatter in zip(grid, drawn, strict=True):
+        axes.set(xlim=x, ylim=y)
+        _label_axes(axes, scatter, 4, leftmost)
+        _turns(axes, scatter)
         name, value = scatter.title.rsplit(": ", 1)
-        panel.title = f"{shortened(name, int(_PANEL_CHARACTERS * side / letters(1)) - len(value) - 2)}: {value}"
-        _corners(panel, scatter)
-    _legend(drawing, scatters)
-    return drawing
+        size = scaled(TITLE)
+        spare = 0.0 if leftmost else BETWEEN - 0.1
+        most = side + spare - text_width(f": {value}", size, bold=True)
+        panel_title(axes, f"{fitted(name, most, size, bold=True)}: {value}", spare)
+    _legend(figure, drawn, below)
+    tell_left_out(figure, gone)
+    return figure
 
 
-def _padded(low: float, high: float) -> tuple[float, float]:
+def _padded(limits: Limits) -> Limits:
+    low, high = limits
     pad = 0.03 * (high - low)
     return low - pad, high + pad
 
 
-def _limits(values: np.ndarray) -> tuple[float, float]:
+def _limits(values: np.ndarray) -> Limits:
     return min(0.0, float(values.min(initial=0.0))), max(1.0, float(values.max(initial=1.0)))
 
 
-def _corners(panel: Panel, scatter: Scatter) -> None:
+def _label_axes(axes: Axes, scatter: Scatter, most: int, leftmost: bool = True) -> None:
+    """Write ticks and labels; the values of y are those of the leftmost panel."""
+    x, y = round_ticks(*axes.get_xlim(), most), round_ticks(*axes.get_ylim(), most)
+    axes.set_xticks([place for place, _ in x], [label for _, label in x])
+    axes.set_yticks([place for place, _ in y], [label if leftmost else "" for _, label in y])
+    inches = panel_width(axes) + scaled(0.2)
+    axes.set_xlabel(fitted(scatter.x_label, inches, scaled(LABEL)))
+    if leftmost:
+        axes.set_ylabel(fitted(scatter.y_label, inches, scaled(LABEL)))
+
+
+def _turns(axes: Axes, scatter: Scatter) -> None:
     """Draw the corners, the diagonal, the points, and the outliers on top."""
-    places = list(zip(scatter.x.tolist(), scatter.y.tolist(), strict=True))
-    for corner, (colour, _) in zip(scatter.corners, CORNER_LOOKS, strict=True):
-        (left, right), (bottom, top) = (
-            np.clip(corner.box[:2], *panel.x),
-            np.clip(corner.box[2:], *panel.y),
-        )
-        panel.box(left, bottom, right, top, colour, alpha=0.1)
-    ends = [max(panel.x[0], panel.y[0]), min(panel.x[1], panel.y[1])]
-    panel.line(ends, ends, INK, 0.6, dashes=DASHED, alpha=0.5)
+    x, y = axes.get_xlim(), axes.get_ylim()
+    boxes = np.array([corner.box for corner in scatter.corners])
+    left, right = np.clip(boxes[:, :2], *x).T
+    bottom, top = np.clip(boxes[:, 2:], *y).T
+    rectangles(axes, left, bottom, right, top, [colour for colour, _ in CORNER_LOOKS], alpha=0.1)
+    ends = [max(x[0], y[0]), min(x[1], y[1])]
+    axes.plot(ends, ends, color=INK, linewidth=0.6, linestyle="--", alpha=0.5)
     anchors: dict[tuple[float, float], list[str]] = {}
-    for place, turn in zip(places, scatter.turns, strict=True):
+    points = zip(scatter.x.tolist(), scatter.y.tolist(), strict=True)
+    for place, turn in zip(points, scatter.turns, strict=True):
         anchors.setdefault(place, []).append(turn_anchor(turn))
-    sizes = [min(5 * len(turns) ** 0.5, 60) ** 0.5 for turns in anchors.values()]
-    linked = [",".join(turns) for turns in anchors.values()] if len(anchors) <= MOST_MARKS else ()
-    x, y = (np.array(list(anchors)).reshape(-1, 2)[:, axis] for axis in (0, 1))
-    panel.dots(x, y, _POINT, sizes, alpha=0.55, anchors=linked)
-    for corner, (colour, dot) in zip(scatter.corners, CORNER_LOOKS, strict=True):
-        turns = [turn_anchor(scatter.turns[row]) for row in corner.rows]
-        x, y = scatter.x[corner.rows], scatter.y[corner.rows]
-        panel.dots(x, y, colour, 3.7, dot, edge="white", edge_width=0.3, anchors=turns)
+    places = np.array(list(anchors), dtype=float).reshape(-1, 2)
+    counts = np.array([len(turns) for turns in anchors.values()])
+    sizes = np.sqrt(np.minimum(5 * np.sqrt(counts), 60))
+    urls = [f"#{','.join(turns)}" for turns in anchors.values()]
+    linked = urls if len(urls) <= MOST_MARKS else ()
+    dots(axes, places[:, 0], places[:, 1], _POINT, sizes, linked, alpha=0.55)
+    for corner, (colour, marker) in zip(scatter.corners, CORNER_LOOKS, strict=True):
+        urls = [f"#{turn_anchor(scatter.turns[row])}" for row in corner.rows]
+        outliers = scatter.x[corner.rows], scatter.y[corner.rows]
+        look: dict[str, Any] = {"marker": marker, "edgecolors": "white", "linewidths": 0.3}
+        dots(axes, *outliers, colour, 3.7, urls, **look)
 
 
-def _marginals(
-    above: Panel,
-    right: Panel,
-    scatter: Scatter,
-    limits: tuple[tuple[float, float], tuple[float, float]],
-) -> None:
-    for axis, values, edge in (("x", scatter.x, limits[0]), ("y", scatter.y, limits[1])):
-        counts, ends = np.histogram(values, np.linspace(*edge, 21))
-        most = max(1, int(counts.max(initial=0))) * 1.05
-        for count, low, high in zip(counts / most, ends[:-1], ends[1:], strict=True):
-            if count and axis == "x":
-                above.box(low, 0, high, count, _POINT, alpha=0.7)
-            elif count:
-                right.box(0, low, count, high, _POINT, alpha=0.7)
+def _histogram(values: np.ndarray, limits: Limits) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the heights of the bars that are not empty (the highest is 1), and where they start and end."""
+    counts, edges = np.histogram(values, np.linspace(*limits, _BINS + 1))
+    some = counts > 0
+    return counts[some] / max(1, counts.max()), edges[:-1][some], edges[1:][some]
 
 
-def _legend(drawing: Drawing, scatters: Sequence[Scatter]) -> None:
+def _legend_height() -> float:
+    return EDGE + legend_height(len(CORNER_LOOKS), 1)
+
+
+def _legend(figure: Figure, scatters: Sequence[Scatter], top: float) -> None:
+    """Write the meanings of the corners, from ``top`` (inches) down, with their numbers of turns if there is room."""
+    from matplotlib.lines import Line2D
+
+    left = scaled(_LEFT) - scaled(0.07)  # marks are in the middle of their space
+    most = float(figure.get_size_inches()[0]) - left - scaled(_KEY)
     keys = []
-    for number, (colour, dot) in enumerate(CORNER_LOOKS):
+    for number, (colour, marker) in enumerate(CORNER_LOOKS):
         meaning = scatters[0].corners[number].meaning
-        counts = f"{meaning} ({', '.join(str(len(scatter.corners[number].rows)) for scatter in scatters)})"
-        fits = _LEFT + _MARGINAL + room([counts]) <= drawing.width
-        keys.append(Key(counts if fits else meaning, colour, shape=dot, size=4.0))
-    drawing.legend(keys, _LEFT, _LEGEND - 0.06, 1)
+        counts = ", ".join(str(len(scatter.corners[number].rows)) for scatter in scatters)
+        counted = f"{meaning} ({counts})"
+        look: dict[str, Any] = {"marker": marker, "markersize": 4.0, "linestyle": "none"}
+        fits = text_width(counted) <= most
+        key = counted if fits else fitted(meaning, most)
+        keys.append((key, Line2D([], [], color=colour, markeredgewidth=0, **look)))
+    add_legend(figure, keys, left, top, 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Heading, Table
+from robustcs.documents.document import Block, Card, Cards, Figure, Heading, Table
 from robustcs.documents.tables import result_table, wide_table
 from robustcs.documents.words import noted, number, score
 from robustcs.errors import UsageError
@@ -27,6 +27,9 @@ from robustcs.studies.correlate.analysis import (
 from robustcs.wording import FORMULATION_NAMES, counted, system_name
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.style import Width
     from robustcs.studies.correlate.figure import Scatter
 
 #: Number of outliers shown per corner; JSON and CSV contain all.
@@ -291,7 +294,7 @@ def _figure(result: Correlate, rewriters: Sequence[str], slug: str = "") -> Figu
             else "; one panel per rewriter."
         ),
         f"{'. '.join(said)}.",
-        lambda: draw_scatter(result, rewriters),
+        lambda width: draw_scatter(width, result, rewriters),
     )
 
 
@@ -302,7 +305,7 @@ def _corner_titles(result: Correlate) -> dict[str, str]:
     }
 
 
-def draw_scatter(result: Correlate, rewriters: Sequence[str]) -> Drawing:
+def draw_scatter(width: Width, result: Correlate, rewriters: Sequence[str]) -> MatplotlibFigure:
     """Draw the scatter plot of the first x and y of one rewriter; of several, as small multiples."""
     from robustcs.studies.correlate.figure import scatter_figure, scatter_panels
 
@@ -311,7 +314,9 @@ def draw_scatter(result: Correlate, rewriters: Sequence[str]) -> Drawing:
     scatters = [
         _scatter(result, row.rewriter, title) for row, title in zip(rows, titles, strict=True)
     ]
-    return scatter_figure(scatters[0]) if len(scatters) == 1 else scatter_panels(scatters)
+    if len(scatters) == 1:
+        return scatter_figure(scatters[0])
+    return scatter_panels(width, scatters)
 
 
 def _scatter(result: Correlate, rewriter: str, title: str) -> Scatter:

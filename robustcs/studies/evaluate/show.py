@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robustcs.documents.document import Block, Drawing, Figure, Paragraph, Table
+from robustcs.documents.document import Block, Figure, Paragraph, Table
+from robustcs.documents.forest import told_left_out
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
@@ -21,6 +23,11 @@ from robustcs.studies.evaluate.analysis import ALPHA, Evaluation, means_of
 from robustcs.studies.evaluate.findings import verdicts
 from robustcs.studies.evaluate.missing import missing_first, order_is_open
 from robustcs.wording import counted, system_name, verb
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.style import Width
 
 #: Up to this number of pairs, all are shown; for more, the letters show which differ.
 SHOWN = 15
@@ -104,7 +111,10 @@ def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
     figure = _figure(result)
     caption = f"Mean {measure_label(metric)} (95% CI{clustered(result.evaluated.unit)}).{cut}{_overlap(len(runs))}"
     best = replace(
-        figure, slug="best", caption=caption, draw=lambda: draw(result, (metric,), runs[:BEST])
+        figure,
+        slug="best",
+        caption=caption,
+        draw=lambda width: draw(width, result, (metric,), runs[:BEST]),
     )
     return table, best
 
@@ -227,12 +237,13 @@ def _figure(result: Evaluation) -> Figure:
         words.append(
             f"{measure_label(metric)}: {system_name(best.system)} {highest} {number(best.value, 3)} ({between})"
         )
+    left_out = told_left_out(_ranked(result, metrics[0]), len(metrics), measure_label(metrics[0]))
     return Figure(
         "evaluate",
         f"Means of {counted(systems, 'system')} over {_over(result)} (95% CI{clustered(result.evaluated.unit)})."
-        f"{_overlap(systems, tested)}",
+        f"{_overlap(systems, tested)}{left_out}",
         " ".join(["Means with intervals.", *([f"{'; '.join(words)}."] if words else [])]),
-        lambda: draw(result),
+        lambda width: draw(width, result),
     )
 
 
@@ -255,18 +266,29 @@ def _over(result: Evaluation) -> str:
     )
 
 
-def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = ()) -> Drawing:
-    """Draw a forest plot: one panel per measure (default: all), one line per system in the order of the first measure."""
-    from robustcs.documents.forest import MeanPanel, forest
+def draw(
+    width: Width, result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = ()
+) -> MatplotlibFigure:
+    """Draw a forest plot: one panel per measure (default: all), one row per system in the order of the first measure.
+
+    The baseline is marked. Of very many systems, the best and the worst are shown.
+    """
+    from robustcs.documents.forest import MeanPanel, best_and_worst, forest
 
     metrics = metrics or means_of(result)
-    runs = runs or [row.system for row in result.rows("measures", metric=metrics[0])]
+    names = best_and_worst(runs or _ranked(result, metrics[0]), len(metrics))
     panels = []
     for metric in metrics:
         rows = {
             row.system: (row.ci_low, row.value, row.ci_high)
             for row in result.rows("measures", metric=metric)
         }
-        low, value, high = np.array([rows[run] for run in runs]).T
+        unknown = (math.nan, math.nan, math.nan)
+        low, value, high = np.array([rows.get(name, unknown) for name in names], dtype=float).T
         panels.append(MeanPanel(measure_label(metric), low, value, high))
-    return forest(runs, panels)
+    return forest(width, names, panels, marked=[result.baseline or ""])
+
+
+def _ranked(result: Evaluation, metric: str) -> list[str]:
+    """Return the systems from the best to the worst by a measure."""
+    return [row.system for row in result.rows("measures", metric=metric)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from robustcs.documents.bins import marks
-from robustcs.documents.document import Block, Drawing, Figure, Table
+from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import whole_percent
 from robustcs.lazy import pd
@@ -11,6 +13,11 @@ from robustcs.result import text
 from robustcs.statistics.finite import DIFFERENCE_METHOD, SHARE_METHOD
 from robustcs.studies.review.analysis import NONE, Reviews
 from robustcs.wording import counted, system_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.style import Width
 
 #: Rows of a crossing that are printed; JSON and CSV contain all.
 _ROWS = 20
@@ -72,12 +79,12 @@ def _figure(result: Reviews) -> list[Figure]:
             "categories",
             "Share of all turns by category, with 95% CI",
             f"{words}.",
-            lambda: _drawn(frame),
+            lambda width: _drawn(width, frame),
         )
     ]
 
 
-def _drawn(frame: pd.DataFrame) -> Drawing:
+def _drawn(width: Width, frame: pd.DataFrame) -> MatplotlibFigure:
     from robustcs.documents.forest import MeanPanel, forest
 
     names = list(dict.fromkeys(frame["category"]))
@@ -91,7 +98,7 @@ def _drawn(frame: pd.DataFrame) -> Drawing:
                 *(100 * rows[name].to_numpy(float) for name in ("ci_low", "share", "ci_high")),
             )
         )
-    return forest(names, panels, "share of all turns in %, 95% CI")
+    return forest(width, names, panels, "share of all turns in %, 95% CI")
 
 
 def _crossings(result: Reviews) -> list[Table]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from robustcs.documents.document import Block, Figure, Table, begun
-from robustcs.documents.drawing import INK, Drawing, letters
-from robustcs.documents.forest import names_and_room, panel_grid
+from robustcs.documents.forest import LEFT_OUT, MeanPanel, best_and_worst, forest
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
 from robustcs.documents.slices import estimate_column, shown_slices
 from robustcs.documents.tables import Shown, ready, result_table, wide_table
@@ -20,10 +21,13 @@ from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import DEPTH, Experiment
 from robustcs.wording import counted, system_name
 
-_SETS = "#2f74b0"
-_LONGEST_NAME = 24
-# Lengths in the figure, in inches.
-_ROW, _GAP = 0.15, 0.08
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.style import Width
+
+#: Rows of a group in the figure besides its sets.
+_MEAN_AND_GAP = 2
 #: Number of turns shown per group.
 _SHOWN = 5
 #: Component of the variance → head of its column.
@@ -44,9 +48,12 @@ def show(result: Robustness) -> tuple[Block, ...]:
         f"{row.group}, {measure_label(row.metric)}: {number(row.mean_drop, 4)} ({number_interval(row.ci_low, row.ci_high)})"
         for row in result.groups.itertuples()
     )
+    left_out = ""
+    if any(LEFT_OUT in sets for sets in _shown_sets(result).values()):
+        left_out = f" Shown: the sets with the smallest and the largest drops in {measure_label(metrics[0])}."
     blocks.append(Figure(
-        "drops", "Drop of every set below its baseline, with 95% CI. Diamonds: group means.",
-        f"Points with intervals. Mean drops: {told}.", lambda: draw_drops(result),
+        "drops", f"Drop of every set below its baseline, with 95% CI. Diamonds: group means.{left_out}",
+        f"Points with intervals. Mean drops: {told}.", lambda width: draw_drops(width, result),
     ))  # fmt: skip
     blocks.append(_risk(result))
     if len(result.variance):
@@ -200,50 +207,47 @@ def _turns(result: Robustness, metric: str, group: str) -> Table:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Drop:
-    """A drop in points with its confidence interval; ``mean`` marks the mean of a group."""
+def _shown_sets(result: Robustness) -> dict[str, list[str]]:
+    """Return group → the sets that the figure shows, in their order.
 
-    name: str
-    drop: float
-    low: float
-    high: float
-    mean: bool = False
-
-
-def draw_drops(result: Robustness) -> Drawing:
-    """Draw the drops with their intervals, one panel per measure."""
-    panels: dict[str, list[list[Drop]]] = {}
-    for mean in result.groups.itertuples():
-        rows = result.rows("measures", metric=mean.metric, group=mean.group)
-        drops = [Drop(row.set, row.drop, row.ci_low, row.ci_high) for row in rows]
-        drops.append(
-            Drop(f"mean of {mean.group}", mean.mean_drop, mean.ci_low, mean.ci_high, mean=True)
-        )
-        panels.setdefault(measure_label(mean.metric), []).append(drops)
-    return drops_figure(panels)
+    Of more than fit on a page, those with the smallest and the largest drops in the first measure, sorted.
+    """
+    metric = result.measures["metric"].iloc[0]
+    of_group: dict[str, list[tuple[str, float]]] = {}
+    for row in result.rows("measures", metric=metric):
+        of_group.setdefault(row.group, []).append((row.set, row.drop))
+    panels, shown = result.measures["metric"].nunique(), {}
+    for group, drops in of_group.items():
+        ordered = [name for name, _ in sorted(drops, key=lambda one: one[1])]
+        few = best_and_worst(ordered, panels, len(of_group), _MEAN_AND_GAP)
+        shown[group] = few if LEFT_OUT in few else [name for name, _ in drops]
+    return shown
 
 
-def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Drawing:
-    """Draw title → groups → drops. The panels share their rows; the first panel of a line names them."""
-    first = next(iter(panels.values()))
-    names, left = names_and_room([drop.name for group in first for drop in group], _LONGEST_NAME)
-    row_height = letters(_ROW)
-    places = [
-        -(row * row_height + number * _GAP)
-        for row, number in enumerate(i for i, group in enumerate(first) for _ in group)
-    ]
-    drawing, grid = panel_grid(len(panels), left, row_height - places[-1])
-    for (title, groups), (panel, leftmost) in zip(panels.items(), grid, strict=True):
-        drops = [drop for group in groups for drop in group]
-        panel.title, panel.x_label = title, "drop below the baseline"
-        panel.frame, panel.marked = "b", "x"
-        panel.y = places[-1] - row_height / 2, row_height / 2
-        panel.y_ticks = list(zip(places, names, strict=True)) if leftmost else []
-        panel.fit([0.0, *(value for drop in drops for value in (drop.low, drop.drop, drop.high))])
-        panel.vertical(0)
-        for place, drop in zip(places, drops, strict=True):
-            colour = INK if drop.mean else _SETS
-            panel.intervals([drop.low], [drop.high], [place], colour, 1.6 if drop.mean else 1.0)
-            panel.dots([drop.drop], [place], colour, shape="D" if drop.mean else "o")
-    return drawing
+def draw_drops(width: Width, result: Robustness) -> MatplotlibFigure:
+    """Draw the drops with their intervals, one panel per measure; groups are separated, with their mean below."""
+    sets = _shown_sets(result)
+    means = {group: f"mean of {group}" for group in sets}
+    names: list[str] = []
+    for group, own in sets.items():
+        names += [*([""] if names else []), *own, means[group]]
+    # (group, set or "" for the mean of the group, measure) → lower limit, drop and upper limit
+    drops = {
+        (row.group, row.set, row.metric): (row.ci_low, row.drop, row.ci_high)
+        for row in result.rows("measures")
+    }
+    drops |= {
+        (row.group, "", row.metric): (row.ci_low, row.mean_drop, row.ci_high)
+        for row in result.rows("groups")
+    }
+    unknown = (np.nan, np.nan, np.nan)
+    panels = []
+    for metric in dict.fromkeys(result.groups["metric"]):
+        rows: list[tuple[float, float, float]] = []
+        for group, own in sets.items():
+            rows += [unknown] if rows else []
+            rows += [drops.get((group, name, metric), unknown) for name in [*own, ""]]
+        panels.append(MeanPanel(measure_label(metric), *np.array(rows, dtype=float).T))
+    return forest(
+        width, names, panels, "drop below the baseline", zero=True, marked=set(means.values()), diamonds=True
+    )  # fmt: skip

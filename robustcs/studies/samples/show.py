@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustcs.documents.document import Block, Card, Cards, Figure, Table
-from robustcs.documents.drawing import (
-    COLUMN_WIDTH,
-    DASHED,
-    INK,
-    Drawing,
-    Key,
-    letters,
-    page_width,
-    round_ticks,
-)
-from robustcs.documents.forest import panel_grid
 from robustcs.documents.headline import headline_measure
+from robustcs.documents.panels import (
+    NOTE,
+    add_legend,
+    dots,
+    grid_height,
+    panel_grid,
+    panel_title,
+    panels_across,
+    round_ticks,
+    tell_left_out,
+)
+from robustcs.documents.style import COLUMN, INK, MAX_HEIGHT, Width, scaled
 from robustcs.documents.tables import Shown, result_table, wide_table
-from robustcs.documents.text import shortened
 from robustcs.documents.words import measure_label, noted, signed
 from robustcs.documents.words import number as written
 from robustcs.lazy import pd
 from robustcs.result import number
 from robustcs.studies.samples.analysis import Samples
 from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 #: Printed turns per rewriter; JSON and CSV contain all.
 SHOWN = 5
@@ -36,7 +39,6 @@ _PARTS = {name: name for name in ("turn", "sample", "interaction")}
 _BEST, _WORST = "#2f74b0", "#cf5c0c"
 # Lengths in inches.
 _LEFT, _BETWEEN, _HEIGHT, _LEGEND = 0.5, 0.42, 1.5, 0.2
-_TITLE = 14  # characters of a title per inch
 
 
 def show(result: Samples) -> tuple[Block, ...]:
@@ -177,41 +179,67 @@ def _figure(result: Samples) -> Figure:
         f"Best and worst of n samples, mean over {turns}: the gain of a perfect choice and the loss of the worst choice."
         f" {_same_samples(result)}",
         f"Worst and best of n samples. {'; '.join(parts)}.",
-        lambda: draw(result),
+        lambda width: draw(width, result),
     )
 
 
-def draw(result: Samples) -> Drawing:
+def draw(width: Width, result: Samples) -> MatplotlibFigure:
     """Draw the best and worst of n samples with intervals as bands, one panel per measure and rewriter, three to a row."""
+    from matplotlib.lines import Line2D
+
     several, scores = result.samples["rewriter"].nunique() > 1, result.sample_scores
-    full = COLUMN_WIDTH if len(scores) == 1 else page_width()
-    drawing, grid = panel_grid(
-        len(scores), _LEFT, _HEIGHT, between=_BETWEEN, below=_LEGEND, width=full
+    full = COLUMN.inches if len(scores) == 1 else width.inches
+    fitting = int((MAX_HEIGHT - scaled(_LEGEND + NOTE)) / grid_height(1, 1, _HEIGHT))
+    most = fitting * panels_across(len(scores), width)
+    shown = scores.head(most)
+    gone = len(scores) - len(shown)
+    below = scaled(_LEGEND) + (scaled(NOTE) if gone else 0)
+    figure, grid = panel_grid(
+        len(shown),
+        width,
+        _LEFT,
+        _HEIGHT,
+        between=_BETWEEN,
+        below=below,
+        full=full,
     )
-    for row, (panel, leftmost) in zip(scores.itertuples(), grid, strict=True):
+    for row, (axes, leftmost) in zip(shown.itertuples(), grid, strict=True):
         frame = result.best_of_n
         rows = frame[(frame["rewriter"] == row.rewriter) & (frame["metric"] == row.metric)]
-        n = rows["n"].tolist()
-        curves = [(*(rows[name + end].to_numpy() for end in ("", "_low", "_high")), colour)
-                  for name, colour in (("best", _BEST), ("worst", _WORST))]  # fmt: skip
-        panel.fit(
-            np.concatenate([[row.mean], *(values for curve in curves for values in curve[:3])])
-        )
-        panel.y, panel.y_ticks = panel.x, round_ticks(*panel.x, 5)
-        panel.x = 1 - 0.05 * (n[-1] - 1 or 1), n[-1] + 0.05 * (n[-1] - 1 or 1)
-        for line, low, high, colour in curves:
-            panel.band(n, low, high, colour, alpha=0.15)
-            panel.line(n, line, colour)
-            panel.dots(n, line, colour, 4.0)
-        panel.line([-math.inf, math.inf], [row.mean] * 2, INK, 0.6, dashes=DASHED, alpha=0.6)
-        shown = n if len(n) <= 10 else np.unique(np.linspace(1, len(n), 6).astype(int)).tolist()
-        panel.x_ticks = [(place, str(place)) for place in shown]
-        panel.x_label, panel.y_label = "samples to choose from", "mean score" if leftmost else ""
         title = measure_label(row.metric) + (f", {row.rewriter}" if several else "")
-        panel.title = shortened(title, int(panel.width * _TITLE / letters(1)))
+        panel_title(axes, title, _LEFT - 0.1 if leftmost else _BETWEEN - 0.1)
+        axes.set_xlabel("samples to choose from")
+        if leftmost:
+            axes.set_ylabel("mean score")
+        _curves(axes, rows, row.mean)
     keys = [
-        Key("best of n", _BEST, 1.2, shape="o", size=4.0), Key("worst of n", _WORST, 1.2, shape="o", size=4.0),
-        Key("mean of all", INK, 0.6, DASHED),
-    ]  # fmt: skip
-    drawing.legend(keys, full / 2, 0.1, align="middle")
-    return drawing
+        ("best of n", Line2D([], [], color=_BEST, marker="o", markersize=4.0)),
+        ("worst of n", Line2D([], [], color=_WORST, marker="o", markersize=4.0)),
+        ("mean of all", Line2D([], [], color=INK, linewidth=0.6, linestyle="--")),
+    ]
+    add_legend(figure, keys, full / 2, below, align="center")
+    tell_left_out(figure, gone)
+    return figure
+
+
+def _curves(axes: Axes, rows: pd.DataFrame, mean: float) -> None:
+    """Draw the best and the worst of n as lines with bands, and the mean of all samples."""
+    n = rows["n"].to_numpy()
+    ends = [rows[f"{name}{end}"] for name in ("best", "worst") for end in ("", "_low", "_high")]
+    known = np.concatenate([[mean], *ends])
+    known = known[np.isfinite(known)]
+    pad = 0.05 * (known.max() - known.min()) or 0.05
+    low, high = known.min() - pad, known.max() + pad
+    margin = 0.05 * (n[-1] - 1 or 1)
+    axes.set(xlim=(1 - margin, n[-1] + margin), ylim=(low, high))
+    heights = round_ticks(low, high, 5)
+    axes.set_yticks([place for place, _ in heights], [label for _, label in heights])
+    places = n if len(n) <= 10 else np.unique(np.linspace(1, len(n), 6).astype(int))
+    axes.set_xticks(places, [str(place) for place in places])
+    for name, colour in (("best", _BEST), ("worst", _WORST)):
+        axes.fill_between(
+            n, rows[f"{name}_low"], rows[f"{name}_high"], color=colour, alpha=0.15, linewidth=0
+        )
+        axes.plot(n, rows[name], color=colour)
+        dots(axes, n, rows[name], colour, 4.0)
+    axes.axhline(mean, color=INK, linewidth=0.6, linestyle="--", alpha=0.6)

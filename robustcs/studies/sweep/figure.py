@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.documents.drawing import (
-    COLUMN_WIDTH,
-    INK,
-    SMALL,
-    Drawing,
-    Key,
-    Panel,
-    letters,
-    page_width,
-    room,
-)
 from robustcs.documents.figures import BIN_COLOURS
-from robustcs.documents.forest import panel_grid
+from robustcs.documents.panels import (
+    BETWEEN,
+    NOTE,
+    add_legend,
+    fitting,
+    keys_across,
+    legend_height,
+    panel_grid,
+    panel_title,
+    panel_width,
+    panels_across,
+    tell_left_out,
+)
+from robustcs.documents.style import COLUMN, INK, SMALL, Width, room, scaled
 from robustcs.documents.text import panel_titles
 from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 #: Bins from the bottom up.
 STACK = ("111", "011", "001", "101", "000", "100", "010", "110")
@@ -41,7 +49,6 @@ _DARK = frozenset({"111", "101", "000", "100"})  # bins whose colour needs white
 _PANEL_HEIGHT = 1.75
 _LABELLED = 3  # up to this number, panels in a column have the width for the labels of all regions
 _LEFT, _EDGE = 0.56, 0.05
-_ROW = 0.15
 _TITLE_CHARACTERS = 15  # per inch
 _WIDE = 1.6  # width above which a panel has a tick every 0.2
 
@@ -88,124 +95,153 @@ class _Steps:
         return cls(np.concatenate([[first], thresholds]), edges)
 
 
-def sweep_figure(panels: Sequence[SweepPanel]) -> Drawing:
+def sweep_figure(width: Width, panels: Sequence[SweepPanel]) -> Figure:
     """Draw stacked shares by threshold, one panel per sweep.
 
     QA errors are on top, then rewriter errors, turns answered only after rewriting, and turns answered by Original. The share
     at a threshold t covers the interval from the previous grid point to t; the narrow step left of 0 is "> 0". One panel fills
     a column of a paper; two or more fill the full width, three to a row.
     """
-    width = COLUMN_WIDTH if len(panels) == 1 else page_width()
-    legend = letters(_ROW) * (3 if width == COLUMN_WIDTH else 1)
-    drawing, grid = panel_grid(
-        len(panels),
-        _LEFT,
+    full = COLUMN.inches if len(panels) == 1 else width.inches
+    narrow = 1 if len(panels) <= _LABELLED else 2
+    left = scaled(_LEFT)
+    keys, across = _keys(panels[0].original, full - left - _EDGE)
+    legend = legend_height(len(keys) + across, across)
+    most = panels_across(len(panels), width, narrow=narrow)
+    drawn = panels[: fitting(len(panels), most, _PANEL_HEIGHT, legend + 2 * _EDGE)]
+    gone = len(panels) - len(drawn)
+    note = scaled(NOTE) if gone else 0.0
+    figure, grid = panel_grid(
+        len(drawn),
+        width,
+        left,
         _PANEL_HEIGHT,
-        below=legend + _EDGE,
-        width=width,
-        narrow=1 if len(panels) <= _LABELLED else 2,
+        below=legend + 2 * _EDGE + note,
+        full=full,
+        narrow=narrow,
     )
-    same_turns = len({panel.turns for panel in panels}) == 1
-    longest = int(grid[0][0].width * _TITLE_CHARACTERS / letters(1))
-    turns = ["" if same_turns else f" ({counted(panel.turns, 'turn')})" for panel in panels]
+    same_turns = len({panel.turns for panel in drawn}) == 1
+    longest = int(panel_width(grid[0][0]) * _TITLE_CHARACTERS / scaled(1))
+    turns = ["" if same_turns else f" ({counted(panel.turns, 'turn')})" for panel in drawn]
     titles = panel_titles(
-        [panel.title for panel in panels], max(longest - max(map(len, turns), default=0), 1)
+        [panel.title for panel in drawn], max(longest - max(map(len, turns), default=0), 1)
     )
-    for one, (panel, leftmost), title, more in zip(panels, grid, titles, turns, strict=True):
+    for one, (axes, leftmost), title, more in zip(drawn, grid, titles, turns, strict=True):
         steps = _Steps.of(one)
-        _draw(panel, one, steps)
-        panel.title = title + more
-        panel.y_ticks = [
-            (percent / 100, f"{percent}%" if leftmost else "") for percent in range(0, 101, 20)
-        ]
+        _draw(axes, one, steps)
+        panel_title(axes, title + more, left - _EDGE if leftmost else BETWEEN - 0.1)
+        percents = range(0, 101, 20)
+        labels = [f"{percent}%" if leftmost else "" for percent in percents]
+        axes.set_yticks([percent / 100 for percent in percents], labels)
         if leftmost:
-            panel.y_label = (
-                f"share of {counted(one.turns, 'turn')}" if same_turns else "share of turns"
-            )
-        _labels(panel, one, steps)
-    _legend(drawing, legend, panels[0].original)
-    return drawing
+            of = counted(one.turns, "turn") if same_turns else "turns"
+            axes.set_ylabel(f"share of {of}")
+        _labels(axes, one, steps)
+    said = "Original, QR, Human" if panels[0].original else "QR, Human"
+    top = legend + _EDGE + note
+    high = figure.get_size_inches()[1]
+    figure.text(left / full, top / high, f"{said} (✓ correct, × wrong):", va="top")
+    add_legend(figure, keys, left, top - legend_height(1, 1), across)
+    tell_left_out(figure, gone)
+    return figure
 
 
 def _regions(panel: SweepPanel) -> Sequence[tuple[str, tuple[str, ...]]]:
     return _REGIONS if panel.original else _REGIONS_WITHOUT_ORIGINAL
 
 
-def _draw(panel: Panel, one: SweepPanel, steps: _Steps) -> None:
+def _draw(axes: Axes, one: SweepPanel, steps: _Steps) -> None:
     x = np.repeat(steps.x, 2)[1:-1]
     bands = [np.repeat(edge, 2) for edge in steps.edges]
-    panel.x = float(steps.x[0]), float(steps.x[-1])
+    axes.set(xlim=(steps.x[0], steps.x[-1]), ylim=(0, 1), xlabel="threshold")
     for index, name in enumerate(STACK):
         if one.shares[name].any():
-            panel.band(x, bands[index], bands[index + 1], BIN_COLOURS[name])
-    for _, names in _regions(one)[:-1]:  # white lines separate the regions in print without colours
-        panel.line(x, bands[STACK.index(names[-1]) + 1], "white", 0.9)
-    panel.vertical(steps.x[1], "white")
-    if one.marked is not None:
-        panel.vertical(one.marked, "white", 0.9)  # visible on dark and light bands
-        panel.vertical(one.marked, INK, 0.9, dashes=(3, 2))
-    ticks = [
-        tick
-        for tick in np.linspace(0, 1, 6 if panel.width > _WIDE else 3)
-        if steps.x[1] < tick <= steps.x[-1]
-    ]
-    panel.x_ticks = [
-        ((steps.x[0] + steps.x[1]) / 2, ">0"),
-        *((tick, f"{tick:.1f}") for tick in ticks),
-    ]
-    panel.x_label = "threshold"
-
-
-def _labels(panel: Panel, one: SweepPanel, steps: _Steps) -> None:
-    """Label the regions along their slope, where there is most room; a region without room has only the legend."""
-    scale = (steps.x[-1] - steps.x[0]) / panel.width  # threshold per inch
-    height = (letters(SMALL) / 72 * 1.2 + 0.02) / _PANEL_HEIGHT
-    middles = (steps.x[1:] + steps.x[:-1]) / 2
-    for label, names in _regions(one):
-        lower, upper = steps.edges[STACK.index(names[0])], steps.edges[STACK.index(names[-1]) + 1]
-        span = (room([label]) + 0.1) * scale
-        places = []
-        for start in steps.x[1:-1]:
-            covered = (steps.x[1:] > start) & (steps.x[:-1] < start + span)
-            if start + span > steps.x[-1] + 1e-9 or covered.sum() < 2:
-                continue
-            x = middles[covered]
-            far = x - x.mean()
-            slope = far @ (lower[covered] + upper[covered]) / 2 / (far @ far)  # least squares
-            angle = np.arctan(slope * scale * _PANEL_HEIGHT)
-            # the free strip of this slope lies between the highest point below it and the lowest point above it
-            bottom, top = (lower[covered] - slope * x).max(), (upper[covered] - slope * x).min()
-            centre = start + span / 2 * np.cos(angle)
-            places.append(
-                (
-                    (top - bottom) * np.cos(angle),
-                    centre,
-                    (top + bottom) / 2 + slope * centre,
-                    np.degrees(angle),
-                )
+            axes.fill_between(
+                x,
+                bands[index],
+                bands[index + 1],
+                facecolor=BIN_COLOURS[name],
+                clip_on=False,
+                linewidth=0,
             )
-        free, x, y, angle = max(places, default=(0.0, 0.0, 0.0, 0.0))
-        if free > height:
+    for _, names in _regions(one)[:-1]:  # white lines separate the regions in print without colours
+        edge = bands[STACK.index(names[-1]) + 1]
+        axes.plot(x, edge, color="white", linewidth=0.9, clip_on=False)
+    axes.axvline(steps.x[1], color="white", linewidth=0.6)
+    if one.marked is not None:
+        axes.axvline(one.marked, color="white", linewidth=0.9)  # visible on dark and light bands
+        axes.axvline(one.marked, color=INK, linewidth=0.9, linestyle=(0, (3, 2)))
+    every = np.linspace(0, 1, 6 if panel_width(axes) > _WIDE else 3)
+    ticks = [tick for tick in every if steps.x[1] < tick <= steps.x[-1]]
+    first = (steps.x[0] + steps.x[1]) / 2
+    axes.set_xticks([first, *ticks], [">0", *(f"{tick:.1f}" for tick in ticks)])
+
+
+def _labels(axes: Axes, one: SweepPanel, steps: _Steps) -> None:
+    """Label the regions along their slope, where there is most room; a region without room has only the legend."""
+    for label, names in _regions(one):
+        bottom, top = STACK.index(names[0]), STACK.index(names[-1]) + 1
+        place = _label_place(
+            steps, steps.edges[bottom], steps.edges[top], room([label]) + 0.1, panel_width(axes), one.marked
+        )  # fmt: skip
+        if place:
+            x, y, angle = place
             band = STACK[int(np.argmax(steps.edges[1:, np.searchsorted(steps.x, x) - 1] > y))]
-            panel.write(x, y, label, colour="white" if band in _DARK else "black", angle=angle)
+            axes.text(
+                x, y, label, color="white" if band in _DARK else "black", rotation=angle,
+                rotation_mode="anchor", ha="center", va="center",
+            )  # fmt: skip
 
 
-def _legend(drawing: Drawing, height: float, original: bool) -> None:
-    """Draw the colours with their marks (Original if known, QR, Human), from the top of the stack down."""
+def _label_place(
+    steps: _Steps,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    inches: float,
+    width: float,
+    line: float | None,
+) -> tuple[float, float, float] | None:
+    """Return the middle (x, y) and the angle in degrees of a label between two edges; None without room.
+
+    It is where there is most room, if possible beside the ``line``. ``inches``: the width of the label. ``width``: that of
+    the panel, in inches.
+    """
+    scale = (steps.x[-1] - steps.x[0]) / width  # threshold per inch
+    span = inches * scale
+    height = (scaled(SMALL) / 72 * 1.2 + 0.02) / _PANEL_HEIGHT
+    middles = (steps.x[1:] + steps.x[:-1]) / 2
+    places = []
+    for start in steps.x[1:-1]:
+        end = start + span
+        covered = (steps.x[1:] > start) & (steps.x[:-1] < end)
+        if end > steps.x[-1] + 1e-9 or covered.sum() < 2:
+            continue
+        x, low, high = middles[covered], lower[covered], upper[covered]
+        far = x - x.mean()
+        slope = far @ (low + high) / 2 / (far @ far)  # least squares
+        angle = np.arctan(slope * scale * _PANEL_HEIGHT)
+        # the free strip of this slope lies between the highest point below it and the lowest point above it
+        bottom, top = (low - slope * x).max(), (high - slope * x).min()
+        free = (top - bottom) * np.cos(angle)
+        if free > height:
+            centre = start + span / 2 * np.cos(angle)
+            beside = line is None or not start < line < end
+            y = (top + bottom) / 2 + slope * centre
+            places.append((beside, free, centre, y, np.degrees(angle)))
+    return max(places)[2:] if places else None
+
+
+def _keys(original: bool, inches: float) -> tuple[list[tuple[str, Patch]], int]:
+    """Return the colours with their marks (Original if known, QR, Human), from the top of the stack down.
+
+    Also, how many are side by side in a legend of this width.
+    """
+    from matplotlib.patches import Patch
+
     names = [name for name in STACK[::-1] if original or name in ("010", "000", "001", "011")]
-    said = "Original, QR, Human" if original else "QR, Human"
-    keys = [
-        Key(
-            "".join("✓" if mark == "1" else "×" for mark in name[not original :]),
-            BIN_COLOURS[name],
-            shape="box",
-        )
-        for name in names
-    ]
-    line = letters(_ROW)
-    top = height + _EDGE - line / 2
-    if drawing.width > COLUMN_WIDTH:
-        drawing.legend([Key(f"{said}:"), *keys], _LEFT, top)
-    else:
-        drawing.write(_LEFT, top, f"{said} (✓ correct, × wrong):")
-        drawing.legend(keys, _LEFT, top - line, 4)
+    keys = []
+    for name in names:
+        marks = "".join("✓" if mark == "1" else "×" for mark in name[not original :])
+        keys.append((marks, Patch(facecolor=BIN_COLOURS[name], linewidth=0)))
+    fits = keys_across([label for label, _ in keys], inches)
+    return keys, fits if fits >= len(keys) else min(fits, 4)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, formulations, marks
-from robustcs.documents.document import Block, Drawing, Figure, Table
+from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
@@ -26,6 +26,11 @@ from robustcs.result import count, text
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.studies.sweep.findings import ALPHA, ahead
 from robustcs.wording import counted, many_missing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.style import Width
 
 #: A rewriter and a measure: a panel of the figure.
 Panel = tuple[str, str]
@@ -74,7 +79,7 @@ def _figure(result: Sweep, marked: Cut | None) -> Figure:
             else ""
         ),
         f"Stacked shares of the bins by threshold. Averages over all thresholds: {'; '.join(said)}.",
-        lambda: draw_sweep(result, marked),
+        lambda width: draw_sweep(width, result, marked),
     )
 
 
@@ -174,7 +179,7 @@ def _line(result: Sweep, marked: Cut) -> float | None:
     return value if points and min(points) < value < max(points) else None
 
 
-def draw_sweep(result: Sweep, marked: Cut | None = None) -> Drawing:
+def draw_sweep(width: Width, result: Sweep, marked: Cut | None = None) -> MatplotlibFigure:
     """Draw the stacked figure, one panel per rewriter and measure; ``marked`` as for :func:`show`."""
     from robustcs.studies.sweep.figure import SweepPanel, sweep_figure
 
@@ -189,7 +194,7 @@ def draw_sweep(result: Sweep, marked: Cut | None = None) -> Drawing:
         panels.append(
             SweepPanel(labels[panel], grid, every, result.evaluated.turns, _original(result), line)
         )
-    return sweep_figure(panels)
+    return sweep_figure(width, panels)
 
 
 def _counts(result: Sweep, panel: Panel, label: str) -> Table:

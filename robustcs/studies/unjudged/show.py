@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.documents import holes
-from robustcs.documents.document import Block, Drawing, Figure, Paragraph
+from robustcs.documents.document import Block, Figure, Paragraph
+from robustcs.documents.forest import told_left_out
 from robustcs.documents.slices import slices_table
 from robustcs.documents.tables import result_table, wide_table
 from robustcs.documents.words import measure_label, percent, score
 from robustcs.evaluation.bounds import ROUNDING
+from robustcs.lazy import pd
 from robustcs.result import number
 from robustcs.studies.unjudged.analysis import Unjudged
 from robustcs.wording import counted, system_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.style import Width
 
 #: Ranks shown in the table by rank. CSV and JSON have all.
 _RANKS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -158,31 +166,83 @@ def _figure(result: Unjudged) -> Iterable[Block]:
         for line in result.bounds.itertuples()
         if not math.isnan(line.low)
     ]
+    bounds = (
+        "each score (dot) and its lowest and highest possible value, over all grades of the unjudged passages"
+        f" {_SCOPES[result.settings.scope][0]}. These are bounds, not confidence intervals."
+    )
+    caption = (
+        "Top: judged share by rank. Each point covers the ranks since the previous point; the vertical line marks the depth"
+        f" of the shares. Bottom: {bounds}"
+    )
+    if many_runs(result):
+        order, by = _ordered(result)
+        panels = 1 + len(_bounded(result))
+        caption = (
+            f"First: judged share of the top {result.settings.depth}. Others: {bounds}"
+            f"{told_left_out(order, panels, by)}"
+        )
     yield Figure(
         "unjudged",
-        "Top: judged share by rank. Each point covers the ranks since the previous point; the vertical line marks the depth"
-        " of the shares. Bottom: each score (dot) and its lowest and highest possible value, over all grades of the unjudged"
-        f" passages {_SCOPES[result.settings.scope][0]}. These are bounds, not confidence intervals.",
+        caption,
         "; ".join(words) + ". " + "; ".join(ranges) + ".",
-        lambda: draw_unjudged(result),
+        lambda width: draw_unjudged(width, result),
     )
 
 
-def draw_unjudged(result: Unjudged) -> Drawing:
-    """Draw one line per run and one panel per measure with bounds."""
+def many_runs(result: Unjudged) -> bool:
+    """Return whether there are too many runs for a line each."""
+    from robustcs.studies.unjudged.figure import MOST_LINES
+
+    return len(result.rates) > MOST_LINES
+
+
+def _bounded(result: Unjudged) -> dict[str, pd.DataFrame]:
+    """Return label → rows of the table ``bounds`` for each measure that has bounds."""
+    rows = result.bounds[result.bounds["low"].notna()]
+    return {measure_label(metric): part for metric, part in rows.groupby("metric", sort=False)}
+
+
+def _ordered(result: Unjudged) -> tuple[list[str], str]:
+    """Return the runs from the best to the worst, and the label of the measure by which they are sorted."""
+    metric = result.bounds["metric"].iloc[0]
+    rows = result.bounds[result.bounds["metric"] == metric]
+    names = rows.sort_values("score", ascending=False, kind="stable")["system"]
+    return list(names), measure_label(metric)
+
+
+def draw_unjudged(width: Width, result: Unjudged) -> MatplotlibFigure:
+    """Draw one line per run and one panel per measure with bounds; without lines if there are many runs."""
     from robustcs.studies.unjudged.figure import unjudged_figure
 
+    if many_runs(result):
+        return _draw_many(width, result)
     # single deep ranks vary too much: group them
     ranks = result.ranks.assign(point=np.searchsorted(_POINTS, result.ranks["rank"]))
-    points = ranks.groupby(["system", "point"]).agg(
-        rank=("rank", "max"), judged=("judged", "sum"), of=("retrieved", "sum")
-    )
-    points = points.assign(share=points["judged"] / points["of"])
-    bounded = result.bounds[result.bounds["low"].notna()]
-    panels = {measure_label(metric): part for metric, part in bounded.groupby("metric", sort=False)}
-    return unjudged_figure(
-        {run: points.loc[run] for run in result.rates["system"]}, panels, result.settings.depth
-    )
+    grouped = ranks.groupby(["system", "point"])
+    points = grouped[["judged", "retrieved"]].sum()
+    points = points.assign(rank=grouped["rank"].max(), share=points["judged"] / points["retrieved"])
+    lines = {run: points.loc[run] for run in result.rates["system"]}
+    return unjudged_figure(width, lines, _bounded(result), result.settings.depth)
+
+
+def _draw_many(width: Width, result: Unjudged) -> MatplotlibFigure:
+    """Draw the judged share at the depth of the shares and the bounds, with a row per run, from the best to the worst."""
+    from robustcs.documents.forest import MeanPanel, best_and_worst, forest
+
+    bounded, (order, _) = _bounded(result), _ordered(result)
+    names = best_and_worst(order, 1 + len(bounded))
+    unjudged = result.rates.set_index("system")["share"].reindex(names).to_numpy()
+    unknown = np.full(len(names), math.nan)
+    title = f"Judged in the top {result.settings.depth}"
+    panels = [MeanPanel(title, unknown, 1 - unjudged, unknown)]
+    for label, rows in bounded.items():
+        low, score, high = (
+            rows.set_index("system").reindex(names)[["low", "score", "high"]].T.values
+        )
+        panels.append(MeanPanel(label, low, score, high))
+    figure = forest(width, names, panels, "score")
+    figure.axes[0].set_xlabel("share of passages")
+    return figure
 
 
 #: Table → the function that returns its blocks, in display order. The figure has no table.

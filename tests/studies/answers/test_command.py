@@ -181,7 +181,7 @@ def test_a_majority_of_annotators_makes_the_gold(in_demo: Command) -> None:
 def test_the_figure_and_the_report_section(in_copy: Command, tmp_path: Path) -> None:
     in_copy("answers --output causes.svg")
     svg = (tmp_path / "demo" / "causes.svg").read_text()
-    assert "not given" in svg and "correct" in svg
+    assert "gold passage given" in svg and "correct" in svg
 
 
 def test_advice_on_files_names_options_of_this_command(in_demo: Command) -> None:

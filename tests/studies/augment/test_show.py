@@ -10,7 +10,7 @@ from rich.console import Console
 
 from robustcs.documents.document import Figure, Table
 from robustcs.documents.latex import render_latex
-from robustcs.documents.plots import matplotlib_figure
+from robustcs.documents.style import COLUMN, PAGE, Width, in_style
 from robustcs.documents.terminal import render_terminal
 from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
@@ -90,21 +90,26 @@ def test_parts_that_were_not_asked_for_are_absent(result: Augmentation) -> None:
 def test_figure_draws_every_run(result: Augmentation) -> None:
     figure = next(block for block in show(result) if isinstance(block, Figure))
     assert "one 0.5000 to 0.7500" in figure.alt
-    drawn = figure.draw()
-    assert [label for _, label in drawn.panels[0].y_ticks] == ["one", "a_rather_long_name_of_a_run"]
+    [axes] = figure.draw(PAGE).axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["one", "a_rather_long_name_of_a_run"]
+    before, after = (marks.get_offsets()[:, 0].tolist() for marks in axes.collections[1:])
+    assert before[0] == 0.5 and after[0] == 0.75
 
 
+@pytest.mark.parametrize("width", [PAGE, COLUMN])
 @pytest.mark.parametrize("panels", [1, 2, 3, 5])
-def test_panels_do_not_overlap(panels: int) -> None:
+def test_panels_do_not_overlap(panels: int, width: Width) -> None:
     rows = pd.DataFrame(
         {"system": [f"run {i} $x_y$" for i in range(12)], "before": 0.4, "after": 0.5}
     )
-    figure = matplotlib_figure(
-        draw_change(pd.concat([rows.assign(metric=f"ndcg_cut_{k}") for k in range(1, panels + 1)]))
-    )
+    measures = pd.concat([rows.assign(metric=f"ndcg_cut_{k}") for k in range(1, panels + 1)])
+    with in_style(width):
+        figure = draw_change(width, measures)
     figure.draw_without_rendering()
-    boxes = [axes.get_tightbbox() for axes in figure.axes[:-1]]
-    assert len(boxes) == panels
+    boxes = [axes.get_tightbbox() for axes in figure.axes]
+    notes = [text.get_text() for text in figure.texts if "would not fit" in text.get_text()]
+    assert len(boxes) + sum(int(note.split()[0]) for note in notes) == panels
     for number, box in enumerate(boxes):
         assert box is not None and box.x0 >= 0 and box.y0 >= 0
         assert box.x1 <= figure.bbox.x1 + 1 and box.y1 <= figure.bbox.y1 + 1

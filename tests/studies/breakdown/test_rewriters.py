@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from robustcs.documents.document import Figure, Table
 from robustcs.documents.forms import shown_blocks
 from robustcs.documents.headline import at
+from robustcs.documents.style import PAGE
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.thresholds import Threshold, parse_threshold
 from robustcs.policy import EvaluationPolicy
@@ -163,7 +164,7 @@ def test_one_rewriter_alone_has_its_row_and_no_pairs() -> None:
 def test_several_are_shown_together_and_each_on_demand() -> None:
     result = asked(rewriters_of(np.random.default_rng(5), (-0.05, -0.06, -0.5)))
     blocks = show(result)
-    assert isinstance(blocks[0], Figure) and blocks[0].draw().panels
+    assert isinstance(blocks[0], Figure) and blocks[0].draw(PAGE).axes
     captions = [getattr(block, "caption", "") for block in blocks]
     assert "What does no rewriter repair?" in captions
     assert not any(getattr(block, "asked", False) for block in shown_blocks(result, blocks, ()))

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from robustcs.documents.document import Cards, Figure, Table
+from robustcs.documents.style import PAGE, in_style
 from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
 from robustcs.studies.correlate.findings import correlate_findings, verdicts
 from robustcs.studies.correlate.show import draw_scatter, show
@@ -42,7 +43,9 @@ def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
         (rows["rewriter"] == "other") & (rows["method"] == "pearson") & (rows["subset"] == "all")
     ].iloc[0]
     assert table.rows[1][2].startswith(f"{first['value']:.3f} (")
-    assert [panel.title for panel in draw_scatter(result, ["qr", "other"]).panels] == [
+    with in_style(PAGE):
+        drawn = draw_scatter(PAGE, result, ["qr", "other"])
+    assert [axes.get_title(loc="left") for axes in drawn.axes] == [
         f"{name}: r = {first['value']:.3f}" for name in ("QR", "other")
     ]
     (said,) = correlate_findings(result)

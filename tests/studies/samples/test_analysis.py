@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 from rouge_score.rouge_scorer import RougeScorer
 
 from robustcs.documents.document import Cards, Figure, Table
-from robustcs.documents.drawing import Dots
+from robustcs.documents.style import PAGE, in_style
 from robustcs.errors import UsageError
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
@@ -143,8 +144,10 @@ def test_what_is_shown() -> None:
     assert [block.of for block in blocks if isinstance(block, Table)] == [
         "samples", "sample_scores", "sample_scores", "sample_variance",
     ]  # fmt: skip
-    (panel,) = draw(result).panels
-    assert [len(mark.points) for mark in panel.marks if isinstance(mark, Dots)] == [4, 4]
+    with in_style(PAGE):
+        (axes,) = draw(PAGE, result).axes
+    dots = [marks for marks in axes.collections if isinstance(marks, PathCollection)]
+    assert [len(marks.get_offsets()) for marks in dots] == [4, 4]
     (said,) = samples_findings(result)
     assert (
         "A perfect choice among 4 samples in every turn would gain" in said and "by chance" in said
