@@ -10,7 +10,6 @@ import numpy as np
 
 from robustcs.documents import holes
 from robustcs.documents.document import Block, Figure, Paragraph
-from robustcs.documents.forest import told_left_out
 from robustcs.documents.slices import slices_table
 from robustcs.documents.tables import result_table, wide_table
 from robustcs.documents.words import measure_label, percent, score
@@ -175,6 +174,8 @@ def _figure(result: Unjudged) -> Iterable[Block]:
         f" of the shares. Bottom: {bounds}"
     )
     if many_runs(result):
+        from robustcs.documents.forest import told_left_out
+
         order, by = _ordered(result)
         panels = 1 + len(_bounded(result))
         caption = (
