@@ -4,9 +4,9 @@ The hole model draws grades for the unjudged passages in the top :data:`FILLED_D
 the same in all of them. Each draw gives every run a score in every turn, and so every difference.
 Their mean is the expected difference. Its interval for similar conversations covers both the
 unknown grades and the sample of conversations (:mod:`robustcs.statistics.completed`). Also
-computed: the interval of the draws for these turns, and the share of the measured difference expected to be
-due to unjudged passages, 1 − expected / measured, by draws. p is adjusted for all differences of a
-family.
+computed: the interval of the draws for these turns, and the share of the measured difference
+expected to be due to unjudged passages, 1 − expected / measured, by draws. p is adjusted for all
+differences of a family.
 
 Limits of the hole model are shown with its numbers (:mod:`~robustcs.evaluation.hole_check`):
 warnings from the judgments, and a test on hidden judgments.
