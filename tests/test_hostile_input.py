@@ -322,7 +322,7 @@ def test_a_level_that_no_grade_reaches(call: Call, measure: str, level: int, in_
     ["infAP", "Rprec", "set_P", "iprec_at_recall_0.00", "ndcg_rel", "utility", "G", "binG"],
 )
 def test_measures_without_bounds_alone(call: Call, measure: str) -> None:
-    code, _ = call(f"unjudged {SYSTEMS} --metric {measure} --depth 1 -o out.json")
+    code, _ = call(f"unjudged {SYSTEMS} --metric {measure} --top 1 -o out.json")
     assert code == 0
     tables = json.loads(Path("out.json").read_text())["tables"]
     assert [(row["system"], row["low"]) for row in tables["bounds"]] == [("a", None), ("b", None)]

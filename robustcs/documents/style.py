@@ -94,13 +94,19 @@ def rc_params(width: Width = PAGE, size: float = SMALL) -> dict[str, Any]:
     }
 
 
+def _defaults() -> dict[Any, Any]:
+    """Return matplotlib's own rcParams without the backend: reading that imports pyplot, and figures do not use it."""
+    import matplotlib as mpl
+
+    return {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"}
+
+
 @contextmanager
 def in_style(width: Width = PAGE) -> Iterator[None]:
     """Return a context in which matplotlib draws in this style, whatever the rcParams of the user are."""
     import matplotlib as mpl
 
-    default: dict[Any, Any] = dict(mpl.rcParamsDefault)
-    base: dict[Any, Any] = {**default, **rc_params(width), "backend": mpl.rcParams["backend"]}
+    base: dict[Any, Any] = {**_defaults(), **rc_params(width)}
     with mpl.rc_context(base):
         yield
 
@@ -113,8 +119,8 @@ def in_user_style() -> Iterator[None]:
     """
     import matplotlib as mpl
 
-    default: dict[Any, Any] = dict(mpl.rcParamsDefault)
-    used: dict[Any, Any] = dict(mpl.rcParams)
+    default = _defaults()
+    used = {name: mpl.rcParams[name] for name in default}
     changed = {name: value for name, value in used.items() if value != default[name]}
     size = changed.get("font.size", SMALL)
     both: dict[Any, Any] = {**default, **rc_params(PAGE, size), **changed}
