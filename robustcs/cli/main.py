@@ -51,6 +51,8 @@ def main() -> None:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     usable_streams()
+    # no window is opened, and matplotlib cannot even be imported if the backend of a notebook's kernel is not installed here
+    os.environ.pop("MPLBACKEND", None)
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
     try:
