@@ -109,7 +109,7 @@ def recalls(lists: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset
 
 
 @dataclass(frozen=True)
-class Asked:
+class DocumentRelevance:
     """Document relevance of a system by measure and unit.
 
     asked, outcomes
@@ -121,7 +121,7 @@ class Asked:
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
 
 
-def after_asking(performance: QuestionScores, asked: Mapping[str, str]) -> Asked:
+def after_asking(performance: QuestionScores, asked: Mapping[str, str]) -> DocumentRelevance:
     """Return the values after asking ``asked``, unit → question.
 
     A unit without a question had no output and scores 0. A question without a value is not a
@@ -141,7 +141,7 @@ def after_asking(performance: QuestionScores, asked: Mapping[str, str]) -> Asked
             else:
                 outcomes[unit] = "no candidate"
                 scores[measure][unit] = worst(values)
-    return Asked(scores, asked, outcomes)
+    return DocumentRelevance(scores, asked, outcomes)
 
 
 def worst(values: Mapping[str, float]) -> float:

@@ -32,7 +32,7 @@ _NUMBERED = re.compile(r":[0-9]+\Z")
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedTurns:
     """The turns that a set of paraphrases asks.
 
     turns
@@ -163,7 +163,7 @@ def count_turns(
     *,
     holes: bool = False,
     alone: bool = False,
-    asked: Mapping[str, Asked] | None = None,
+    asked: Mapping[str, AskedTurns] | None = None,
     apart: bool = False,
 ) -> Turns:
     """Return the turns that count.
@@ -237,7 +237,7 @@ def _excused(file: Answered, asked: Mask | None) -> Answered:
 
 
 def _asked_turns(
-    expected: Expected, files: Sequence[Answered], asked: Mapping[str, Asked]
+    expected: Expected, files: Sequence[Answered], asked: Mapping[str, AskedTurns]
 ) -> dict[str, Mask]:
     """Return name of a set → bool[T]: whether it asks the turn; only of sets that have a file."""
     answered = {file.name: ~file.missing for file in files}
@@ -277,7 +277,7 @@ def _unscored_notes(expected: Expected, files: Sequence[Answered], turns: int) -
 
 
 def _unasked_notes(
-    asked_turns: Mapping[str, Mask], asked: Mapping[str, Asked], apart: bool
+    asked_turns: Mapping[str, Mask], asked: Mapping[str, AskedTurns], apart: bool
 ) -> list[str]:
     """Return notes on the sets that do not cover every turn.
 

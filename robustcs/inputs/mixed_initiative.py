@@ -23,7 +23,7 @@ from robustcs.messages import Message, OptionName
 
 
 @dataclass(frozen=True)
-class Asked:
+class SystemUtterance:
     """A question that a system would ask, or its response: a text, or an id of the bank."""
 
     turn: str
@@ -31,7 +31,7 @@ class Asked:
     score: float
 
 
-def read_mixed_initiative(path: StrPath) -> list[Asked]:
+def read_mixed_initiative(path: StrPath) -> list[SystemUtterance]:
     """Return the questions or responses in file order. A turn may have none. With ranks and no scores, rank 2 scores -2.
 
     Raises :class:`InputError` with all problems (bounded): no list of turns, a turn without an id or without a list of
@@ -45,7 +45,7 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
             path, None, "JSON, but not a mixed-initiative run", advice, "unknown-format"
         )
     problems = ProblemList(path)
-    asked: list[Asked] = []
+    asked: list[SystemUtterance] = []
     seen: set[str] = set()
     for place, entry in enumerate(turns, 1):
         fields = entry if isinstance(entry, dict) else {}
@@ -77,7 +77,7 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
                     "no-question",
                 )
                 continue
-            asked.append(Asked(name, text.strip(), value))
+            asked.append(SystemUtterance(name, text.strip(), value))
     problems.finish(asked, "questions")
     return asked
 
@@ -178,7 +178,7 @@ class Mapped:
     """
 
     run: Run
-    unmapped: tuple[Asked, ...]
+    unmapped: tuple[SystemUtterance, ...]
 
 
 def own_id(question: str) -> str:
@@ -187,7 +187,7 @@ def own_id(question: str) -> str:
     return words[0] if len(words) == 1 else f'"{"_".join(words)}"'
 
 
-def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
+def map_to_bank(asked: Sequence[SystemUtterance], bank: Bank | None, name: str) -> Mapped:
     """Return the run ``name`` with ids of ``bank`` in place of texts. Without a bank all questions must be ids.
 
     Questions outside the bank keep their places: a question counts even if it is unjudged.
@@ -195,7 +195,7 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
     Raises :class:`UsageError` for a text without a bank, and if no question is in the bank.
     """
     found: list[tuple[str, str, float]] = []
-    unmapped: list[Asked] = []
+    unmapped: list[SystemUtterance] = []
     for question in asked:
         if bank is None and len(question.question.split()) != 1:
             told = f"run {name} has texts, such as {question.question[:60]!r}"

@@ -27,7 +27,7 @@ from robustcs.evaluation.measure import (
 from robustcs.evaluation.measures import TurnScores, evaluate
 from robustcs.evaluation.turns import (
     Answered,
-    Asked,
+    AskedTurns,
     Expected,
     answered_by_run,
     answered_by_turns,
@@ -96,7 +96,7 @@ def score(
     files: Sequence[ScoredFile],
     measures: Sequence[Measure],
     alone: bool = False,
-    asked: Mapping[str, Asked] | None = None,
+    asked: Mapping[str, AskedTurns] | None = None,
 ) -> tuple[list[TurnScores], Evaluated]:
     """Score each file on the turns that count.
 

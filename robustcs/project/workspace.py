@@ -17,7 +17,7 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.turns import (
-    Asked,
+    AskedTurns,
     Turns,
     answered_by_run,
     assumed,
@@ -155,7 +155,7 @@ class Workspace(Inputs):
         return found
 
     @cached_property
-    def asked(self) -> dict[str, Asked]:
+    def asked(self) -> dict[str, AskedTurns]:
         """The turns that each set of a group asks; formulations are asked every turn and are left out."""
         formulations = {part.name for part in self.project.formulations.values()}
         groups = self.project.groups.values()
@@ -165,7 +165,7 @@ class Workspace(Inputs):
         ):
             texts = self.texts_of_sets.get(name)
             runs = tuple(run for group in groups if name in group.sets for run in group.sets)
-            found[name] = Asked(None if texts is None else frozenset(texts), runs)
+            found[name] = AskedTurns(None if texts is None else frozenset(texts), runs)
         return found
 
     def partly_asked(self) -> dict[str, str]:
@@ -207,7 +207,7 @@ class Workspace(Inputs):
         self,
         names: Sequence[str],
         measures: Sequence[Measure] = (),
-        asked: Mapping[str, Asked] | None = None,
+        asked: Mapping[str, AskedTurns] | None = None,
     ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score runs over the same turns under the project's policy. Return name → scores.
 
@@ -227,7 +227,7 @@ class Workspace(Inputs):
         files: Sequence[ScoredFile],
         measures: Sequence[Measure],
         alone: bool = False,
-        asked: Mapping[str, Asked] | None = None,
+        asked: Mapping[str, AskedTurns] | None = None,
     ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score any runs and files of per-turn scores as :meth:`system_scores` does; see
         :func:`~robustcs.project.scoring.score` for ``alone`` and ``asked``.
@@ -244,7 +244,7 @@ class Workspace(Inputs):
         files: Sequence[ScoredFile],
         measures: Sequence[Measure],
         alone: bool = False,
-        asked: Mapping[str, Asked] | None = None,
+        asked: Mapping[str, AskedTurns] | None = None,
     ) -> tuple[list[TurnScores], Evaluated]:
         # runs are read once for their scores and for their fit with a collection
         with reading_once() if self.project.collection else nullcontext():
@@ -258,7 +258,7 @@ class Workspace(Inputs):
         files: Sequence[tuple[str, Path]],
         matrices: Sequence[GradeMatrix],
         holes: bool = False,
-        asked: Mapping[str, Asked] | None = None,
+        asked: Mapping[str, AskedTurns] | None = None,
         apart: bool = False,
     ) -> Turns:
         """Return the judged turns that count under the project's policy, and the missing turns of each run.

@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.clarification import CUTOFFS, Asked, confusion, recalls, weighted_scores
+from robustcs.evaluation.clarification import (
+    CUTOFFS,
+    DocumentRelevance,
+    confusion,
+    recalls,
+    weighted_scores,
+)
 from robustcs.inputs.clariq import NEEDS, Topics
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.messages import Message, OptionName
@@ -94,7 +100,7 @@ class Outputs(NamedTuple):
     """
 
     questions: Mapping[str, Mapping[str, Sequence[str]]]
-    documents: Mapping[str, Asked]
+    documents: Mapping[str, DocumentRelevance]
     needs: Mapping[str, Mapping[str, int]]
 
 
@@ -203,7 +209,7 @@ def tasks_of(outputs: Outputs, topics: Topics | None, drop: bool) -> dict[str, T
     return found
 
 
-def _metrics(asked: Mapping[str, Asked]) -> list[str]:
+def _metrics(asked: Mapping[str, DocumentRelevance]) -> list[str]:
     """Return the measures of document relevance that all systems have."""
     first, *others = (own.scores for own in asked.values())
     return [metric for metric in first if all(metric in own for own in others)]
