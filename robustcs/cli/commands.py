@@ -236,7 +236,7 @@ def whole_command(name: str) -> click.Command:
         uses,
         parameters_of(function),
         help_of(function),
-        lambda given, own: function(Call(uses, given), **own),
+        lambda given, own: function(CommandCall(uses, given), **own),
     )
 
 
@@ -246,7 +246,7 @@ def study_command(study: Study) -> click.Command:
     uses = (*command.uses, *(["no_retrieve"] if command.retrieves else []), *RESULT)
 
     def run(given: Mapping[str, Any], own: dict[str, Any]) -> None:
-        call, kind = Call(uses, given, study), command.retrieves
+        call, kind = CommandCall(uses, given, study), command.retrieves
         if command.run is not None:
             command.run(call, **own)
             return
@@ -278,7 +278,7 @@ def _command(
     return PagedCommand(name, uses, params=list(parameters), callback=callback, help=help)
 
 
-class Call:
+class CommandCall:
     """One call of a command: see :class:`robustcs.studies.study.Call`."""
 
     def __init__(self, uses: Sequence[str], given: Mapping[str, Any], study: Study | None = None):
