@@ -34,7 +34,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.extremes import BOUNDED, LARGEST, SUMS, BoundedMeasure, Case, Side
+from robustcs.evaluation.extremes import BOUNDED, LARGEST, SUMS, BoundedMeasure, PairRows, Side
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_weights, top_of
@@ -288,7 +288,7 @@ class PairMeasure:
             of_passages = np.append(retrieved, np.zeros(int(others.sum())))[order]
             sides.append(Side(self.scores[runs].ravel(), self._sums[runs].ravel(), of_passages))
         turns = np.tile(np.arange(len(self.bounded.judged)), len(pairs.first))
-        return Case(self.bounded, turns, sides[0], sides[1], rows[order]).ends()
+        return PairRows(self.bounded, turns, sides[0], sides[1], rows[order]).ends()
 
     def _apart(self, pairs: RunPairs, counts: Codes) -> tuple[Scores, Scores]:
         """Return bounds for average precision: lowest − highest and highest − lowest of both runs.

@@ -18,7 +18,7 @@ from robustcs.policy import Grouping
 from robustcs.statistics import Floats
 from robustcs.studies.compare.changes import ROUNDING, Change, wrong_by
 from robustcs.studies.compare.fit import FALL, Fits, figures, worst
-from robustcs.studies.compare.gate import Case, Condition, Evidence, decided
+from robustcs.studies.compare.gate import Condition, Evidence, GateCase, decided
 from robustcs.studies.compare.missing import Missing
 from robustcs.wording import counted, some_of, verb
 
@@ -168,7 +168,7 @@ class Cases:
             _unknown(EVERY, *one) for one in (*gone.items(), *_declared(self.old, self.new))
         ], how
 
-    def cases(self, condition: Condition) -> Iterable[Case]:
+    def cases(self, condition: Condition) -> Iterable[GateCase]:
         """Yield a case for every run and measure that the condition covers and both states have."""
         if condition.what in ("qa", "qr"):
             yield from self._errors(condition)
@@ -180,7 +180,7 @@ class Cases:
             if condition.addresses(change.run, change.metric):
                 yield self._case(condition, [change], change.metric, np.negative)
 
-    def _answers(self, condition: Condition) -> Iterable[Case]:
+    def _answers(self, condition: Condition) -> Iterable[GateCase]:
         """Yield a case for every system with answers: the turns with the outcome of the condition."""
         what = condition.what
         for name, new in self.new.systems.items():
@@ -211,7 +211,7 @@ class Cases:
             for state in (self.old, self.new)
         )
 
-    def _errors(self, condition: Condition) -> Iterable[Case]:
+    def _errors(self, condition: Condition) -> Iterable[GateCase]:
         """Yield a case for every rewriter, measure and threshold: the turns with a QA error or with a rewriter error."""
         found = {(change.run, change.metric): change for change in self.changes}
         human = self._human()
@@ -311,7 +311,7 @@ class Cases:
         metric: str,
         harm: Callable[..., Any],
         least: float = math.nan,
-    ) -> Case:
+    ) -> GateCase:
         """Return the case of the runs ``parts``.
 
         ``harm`` is a function of the runs' scores (float64[…, T] each) that grows as the scores get worse; ``least`` is the
@@ -345,7 +345,7 @@ class Cases:
         if decisive and not decisive.lost:  # else nothing more needs to be said about judgments
             problems += [text for fit in fits if fit.run != decisive.run for text in fit.problems]
         problems = [*problems, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
-        return Case(
+        return GateCase(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
             problems=tuple(problems), lost=lost, fit=decisive, alike=rankings[0] == rankings[1],
             missing=tuple(self._missing(ranked)),
@@ -409,7 +409,7 @@ class Cases:
             )
         return problems
 
-    def _gone(self, condition: Condition, cases: Sequence[Case]) -> list[dict[str, Any]]:
+    def _gone(self, condition: Condition, cases: Sequence[GateCase]) -> list[dict[str, Any]]:
         """Return a row for every old run and measure that a condition covers and that has no case."""
         have = {(case.run, case.metric.partition(" ")[0]) for case in cases}
         rows = []
