@@ -137,7 +137,7 @@ def named(made: Proposal, systems: Sequence[System]) -> Sequence[System]:
 
 
 @dataclass
-class Family:
+class SystemFamily:
     """Systems that differ only in the formulation: ``bm25_raw``, ``bm25_t5``, ``bm25_manual`` and ``bm25_manual_1``.
 
     words
@@ -191,16 +191,16 @@ class Family:
             self.systems.setdefault(role, system)
 
 
-def families_of(systems: Sequence[System]) -> list[Family]:
+def families_of(systems: Sequence[System]) -> list[SystemFamily]:
     """Return all families, the most complete first; a system belongs to the family that shares most of its words."""
-    families: dict[tuple[str, ...], Family] = {}
+    families: dict[tuple[str, ...], SystemFamily] = {}
     for role, own in WORDS.items():
         for system in systems:
             # a rewriter starts a family only if it fits no other
             alone = role != "qr" or not any(set(known) <= set(system.words) for known in families)
             if alone and role_of(" ".join(system.words)) == role:
                 words = tuple(word for word in system.words if word not in own)
-                families.setdefault(words, Family(words))
+                families.setdefault(words, SystemFamily(words))
     for system in sorted(
         systems, key=lambda one: (-one.judged, -len(one.turns), -one.depth, one.name)
     ):
@@ -214,7 +214,7 @@ def families_of(systems: Sequence[System]) -> list[Family]:
 # ---------------------------------------------------------------- grids of wordings and rankers
 
 
-def find_grid(systems: Sequence[System], families: Sequence[Family]) -> dict[Cell, System]:
+def find_grid(systems: Sequence[System], families: Sequence[SystemFamily]) -> dict[Cell, System]:
     """Return the grid of wordings and rankers in which each wording and each ranker has at least two cells.
 
     The words of a family name the ranker, the other words of a run the wording: ``t5/bm25`` for ``bm25_t5``.

@@ -20,8 +20,8 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.conversations import first_with_fields
 from robustcs.project.families import (
-    Family,
     System,
+    SystemFamily,
     Texts,
     families_of,
     find_grid,
@@ -180,7 +180,7 @@ class _Systems:
             and (not families or families[0].formulations < 3)
         ):
             families = of_scores
-        family = next((family for family in families if family.formulations >= 2), Family())
+        family = next((family for family in families if family.formulations >= 2), SystemFamily())
         self.turns = self.turns or {
             turn for one in [*family.systems.values()] or runs for turn in one.turns
         }
@@ -193,7 +193,7 @@ class _Systems:
         shown = bool(cells) and not doubt
         if cells and not texts and "human" not in family.systems:
             family = (
-                Family()
+                SystemFamily()
             )  # every question that these files answer knows the systems by their cells
         found = choose(texts, self.turns)
         family = self._without_refused(family, found)
@@ -294,7 +294,7 @@ class _Systems:
                 )
         return kept
 
-    def _without_refused(self, family: Family, found: Chosen) -> Family:
+    def _without_refused(self, family: SystemFamily, found: Chosen) -> SystemFamily:
         """Return the family without its Human system, if its rankings or the Human texts show that it is not Human."""
         human, original = (family.systems.get(role) for role in _ENDS)
         if human is None:
@@ -316,7 +316,7 @@ class _Systems:
             family, systems={name: one for name, one in family.systems.items() if one is not human}
         )
 
-    def _formulations(self, family: Family, texts: Sequence[Texts], found: Chosen) -> None:
+    def _formulations(self, family: SystemFamily, texts: Sequence[Texts], found: Chosen) -> None:
         chosen = found.texts
         other: Role | None = next(
             (role for role in _ENDS if role in chosen and role in family.systems), None
@@ -372,7 +372,7 @@ class _Systems:
         alike = ranked_alike(self._ranked(one[1].file), self._ranked(other[1].file))
         return fit(one[0].texts, other[0].texts, alike)
 
-    def _confirm(self, family: Family, found: Chosen, known: Mapping[str, Texts]) -> None:
+    def _confirm(self, family: SystemFamily, found: Chosen, known: Mapping[str, Texts]) -> None:
         """Collect the texts and runs whose roles their contents confirm.
 
         Texts: their fields name the role; Original and Human differ as these roles do; or those of a rewriter fit its run.
@@ -438,7 +438,7 @@ class _Systems:
     # ------------------------------------------------------------ further runs, sets, grid, answers
 
     def _further(
-        self, runs: Sequence[System], family: Family, cells: Mapping[Cell, System]
+        self, runs: Sequence[System], family: SystemFamily, cells: Mapping[Cell, System]
     ) -> None:
         sets = [one for some in family.sets.values() for one in some]
         # one name for one system; other entries refer to the names of sets and of runs with answers
