@@ -36,7 +36,7 @@ from robustcs.project.scan import (
     without_common,
     words_of,
 )
-from robustcs.project.text_run_match import Fit
+from robustcs.project.text_run_match import TextRunMatch
 from robustcs.wording import counted
 
 #: Smallest share of turns on which texts and rankings agree, for texts to be assigned to a run; without and with its name.
@@ -341,7 +341,7 @@ def _rated(made: Proposal, file: Found) -> str:
 def match_texts(
     rewriters: Mapping[str, System],
     texts: Sequence[Texts],
-    fits: Callable[[Texts, System], Fit | None],
+    fits: Callable[[Texts, System], TextRunMatch | None],
 ) -> dict[str, tuple[Texts, str]]:
     """Return rewriter → its texts, by name or by equal rankings of equal texts, and why; no texts have two rewriters.
 

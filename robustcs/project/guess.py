@@ -44,7 +44,7 @@ from robustcs.project.scan import (
     short_names,
     words_of,
 )
-from robustcs.project.text_run_match import Fit, digests_of, fit, ranked_alike, uncrossed
+from robustcs.project.text_run_match import TextRunMatch, digests_of, fit, ranked_alike, uncrossed
 from robustcs.project.toml import quoted, toml_key, toml_text
 from robustcs.wording import counted, some_of
 
@@ -322,7 +322,7 @@ class _Systems:
             (role for role in _ENDS if role in chosen and role in family.systems), None
         )
 
-        def fits(one: Texts, system: System) -> Fit | None:
+        def fits(one: Texts, system: System) -> TextRunMatch | None:
             if other is None or not system.depth:
                 return None
             made = self._fit((one, system), (chosen[other], family.systems[other]))
@@ -367,7 +367,7 @@ class _Systems:
                     f"{why}; to retrieve them with robustcs retrieve, add them to [texts]",
                 )
 
-    def _fit(self, one: tuple[Texts, System], other: tuple[Texts, System]) -> Fit:
+    def _fit(self, one: tuple[Texts, System], other: tuple[Texts, System]) -> TextRunMatch:
         """Return how the texts of two systems fit their rankings."""
         alike = ranked_alike(self._ranked(one[1].file), self._ranked(other[1].file))
         return fit(one[0].texts, other[0].texts, alike)

@@ -39,7 +39,7 @@ from robustcs.statistics.estimate import p_text
 from robustcs.statistics.families import max_t
 from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests
 from robustcs.studies.compare.changes import ROUNDING, Aligned
-from robustcs.studies.compare.fit import Fit, lost_line, new_line, on_judged, to_judge
+from robustcs.studies.compare.fit import JudgmentFit, lost_line, new_line, on_judged, to_judge
 from robustcs.studies.compare.fit import figures as columns_of_fit
 from robustcs.wording import counted
 
@@ -180,7 +180,7 @@ class GateCase:
     undrawn: str = ""
     problems: tuple[str, ...] = ()
     lost: int = 0
-    fit: Fit | None = None
+    fit: JudgmentFit | None = None
     alike: bool = False
     missing: tuple[str, ...] = ()
 
