@@ -24,8 +24,8 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import ROLES, Role
 from robustcs.project.scan import (
     WORDS,
-    Found,
     Proposal,
+    ScannedFile,
     reason_of,
     refusal,
     role_of,
@@ -86,7 +86,7 @@ class System:
         Short unique name; words of its folders and its name, or else of its tag.
     """
 
-    file: Found
+    file: ScannedFile
     turns: frozenset[str]
     judged: int
     depth: int = 0
@@ -96,7 +96,7 @@ class System:
     words: tuple[str, ...] = ()
 
 
-def read_system(file: Found, run: Run, qrels: Qrels | None) -> System | str:
+def read_system(file: ScannedFile, run: Run, qrels: Qrels | None) -> System | str:
     """Return the system of a run, or why it cannot be evaluated on the qrels."""
     ranking = rank_run(run, EvaluationPolicy())
     depth, turns = int(np.diff(ranking.starts).max(initial=0)), frozenset(ranking.turns)
@@ -260,7 +260,7 @@ class Texts:
         Largest number of texts of a turn.
     """
 
-    file: Found
+    file: ScannedFile
     column: Role | None
     role: Role | None
     texts: Mapping[str, str]
@@ -273,7 +273,7 @@ class Texts:
         return [f"{path}:{self.column}" if self.column else path for path in self.file.paths]
 
 
-def texts_in(made: Proposal, file: Found) -> list[Texts]:
+def texts_in(made: Proposal, file: ScannedFile) -> list[Texts]:
     """Return all readable formulations of a file; record those that cannot be read, and ratings.
 
     The file's own name tells the role of a single text field. Names of folders do not.
@@ -323,7 +323,7 @@ def _are_labels(texts: Mapping[str, str]) -> bool:
     return different <= _MOST_LABELS and different < _LABELS * len(texts)
 
 
-def _rated(made: Proposal, file: Found) -> str:
+def _rated(made: Proposal, file: ScannedFile) -> str:
     """Return what shows that a file contains ratings: a word of its name, or a column; empty if nothing does."""
     path, shape = made.folder / file.path, file.what and file.what.shape
     columns = (

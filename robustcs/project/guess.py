@@ -37,8 +37,8 @@ from robustcs.project.model import Role
 from robustcs.project.roles import Chosen, are_rewrites, choose, no_human_run
 from robustcs.project.scan import (
     WORDS,
-    Found,
     Proposal,
+    ScannedFile,
     look_through,
     role_of,
     short_names,
@@ -161,7 +161,7 @@ class _Systems:
         self.made = made
         self.qrels = qrels
         self.turns: Collection[str] = set(qrels.turns) if qrels else ()
-        self.similarity: Found | None = None
+        self.similarity: ScannedFile | None = None
         self.placed: list[System] = []
         self.confirmed: set[Texts | System] = set()
         self.others: dict[str, list[str]] = {}
@@ -463,7 +463,7 @@ class _Systems:
                 self.made.marks.append(("groups", group, "sets"))
 
     @staticmethod
-    def _are_answers(file: Found) -> bool:
+    def _are_answers(file: ScannedFile) -> bool:
         return file.is_a("answers") and any(
             word.startswith(("answer", "predict", "gold")) for word in file.words
         )

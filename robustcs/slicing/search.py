@@ -64,7 +64,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Found:
+class LowSlice:
     """A rule whose turns score lower than the others.
 
     row
@@ -121,7 +121,7 @@ FOUND: tuple[Field, ...] = (
 )
 
 
-def _found_cells(find: Found, rules: int) -> tuple[object, ...]:
+def _found_cells(find: LowSlice, rules: int) -> tuple[object, ...]:
     """Return the values of :data:`FOUND`; ``rules``: the number of rules tried."""
     return (
         find.rule,
@@ -228,7 +228,7 @@ def find_slices(
     units: Units,
     seed: int,
     draws: int = DRAWS,
-) -> list[Found]:
+) -> list[LowSlice]:
     """Return the rules whose turns have lower ``values`` [M, T] than the others.
 
     By row and lowest p first. The error rate is 5% for all rules and rows together.
@@ -261,7 +261,7 @@ def find_slices(
             if p > ALPHA:
                 break
             rule, difference = candidates[place], float(test.differences[place])
-            find = Found(
+            find = LowSlice(
                 row=row,
                 rule=str(rule),
                 turns=int(rule.mask.sum()),
@@ -338,7 +338,7 @@ class _RuleFound(NamedTuple):
     """A rule and its row in the table of found slices."""
 
     rule: Rule
-    find: Found
+    find: LowSlice
 
 
 def _first_like(rule: Rule, earlier: Sequence[_RuleFound]) -> str:

@@ -105,7 +105,7 @@ class Outputs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class TaskResults:
     """Results of the tasks: rows by table, scored topics, topics that a system misses, and notes on comparisons."""
 
     rows: dict[str, list[Any]] = field(
@@ -215,7 +215,7 @@ def _metrics(asked: Mapping[str, DocumentRelevance]) -> list[str]:
     return [metric for metric in first if all(metric in own for own in others)]
 
 
-def question_relevance(found: Found, task: Task, topics: Topics, seed: int) -> None:
+def question_relevance(found: TaskResults, task: Task, topics: Topics, seed: int) -> None:
     """Add recall@k of the topics' questions."""
     lists, kept, missing = task
     relevant = {topic: topics.questions[topic] for topic in kept}
@@ -244,7 +244,11 @@ def question_relevance(found: Found, task: Task, topics: Topics, seed: int) -> N
 
 
 def document_relevance(
-    found: Found, task: Task, topics: Topics | None, conversations: Mapping[str, str], seed: int
+    found: TaskResults,
+    task: Task,
+    topics: Topics | None,
+    conversations: Mapping[str, str],
+    seed: int,
 ) -> None:
     """Add document relevance after asking, and compare every system with the other systems and the baselines."""
     scored, kept, missing = task
@@ -284,7 +288,7 @@ def document_relevance(
     found.missing.update(topic_of[unit] for absent in missing.values() for unit in absent)
 
 
-def clarification_need(found: Found, task: Task, topics: Topics, seed: int) -> None:
+def clarification_need(found: TaskResults, task: Task, topics: Topics, seed: int) -> None:
     """Add weighted precision, recall and F1 over all topics, and mean squared error and Cohen's kappa over predicted topics.
 
     A topic without a prediction counts as wrong and has no squared error.

@@ -18,7 +18,7 @@ from robustcs.evaluation.clarification import DocumentRelevance
 from robustcs.inputs.clariq import Topics
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import Clariq, clariq
-from robustcs.studies.clariq.tasks import COMPARISONS, Found, Outputs, common_units
+from robustcs.studies.clariq.tasks import COMPARISONS, Outputs, TaskResults, common_units
 
 
 class System(NamedTuple):
@@ -164,7 +164,7 @@ def by_topic(seed: int, topics: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_means_and_differences_by_topic_equal_what_is_written_out() -> None:
     values, groups = by_topic(0, 12)
-    found = Found()
+    found = TaskResults()
     means = found.means("t", "m", ("a", "b"), values, groups, [(0, 1)], 1)
     ols = OLS(values[0], np.ones(len(groups))).fit(
         cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
@@ -193,7 +193,7 @@ def test_means_and_differences_by_topic_equal_what_is_written_out() -> None:
 
 
 def test_fewer_than_five_topics_have_no_interval() -> None:
-    found = Found()
+    found = TaskResults()
     means = found.means("t", "m", ("a", "b"), *by_topic(1, 4), [(0, 1)], 1)
     assert all(
         math.isnan(one.low) and one.note == "no interval: only 4 topics (at least 5 required)"
@@ -205,7 +205,7 @@ def test_fewer_than_five_topics_have_no_interval() -> None:
 
 def test_scores_outside_0_and_1_have_intervals_that_may_leave_them() -> None:
     values, groups = by_topic(2, 8)
-    outside = Found().means("t", "m", ("a", "b"), 3 * values - 1, groups, [], 1)[0]
+    outside = TaskResults().means("t", "m", ("a", "b"), 3 * values - 1, groups, [], 1)[0]
     assert outside.method == "cluster-robust t (CR2)" and outside.high > 0.5
 
 
