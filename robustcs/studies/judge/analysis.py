@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.conversations import Conversations
-from robustcs.evaluation.hole_order import Contest, Needed, Order
+from robustcs.evaluation.hole_order import Contest, JudgmentsNeeded, Order
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.result import Result, count, difference, measure, score, share, table, text
@@ -143,8 +143,8 @@ class State:
 
     names: tuple[str, ...]
     orders: tuple[Order, ...]
-    needed: tuple[Needed, ...] | None
-    total: Needed | None
+    needed: tuple[JudgmentsNeeded, ...] | None
+    total: JudgmentsNeeded | None
 
     @property
     def settled(self) -> bool:
@@ -188,5 +188,5 @@ class State:
         return {"orders": rows, "outlook": [(*_takes(self.total), left)] if rows else []}
 
 
-def _takes(needed: Needed | None) -> tuple[int | None, ...]:
+def _takes(needed: JudgmentsNeeded | None) -> tuple[int | None, ...]:
     return (needed.median, needed.low, needed.high) if needed else (None, None, None)

@@ -193,7 +193,9 @@ class Outlook:
         found = hole_order.orders(self.contest, grades, drawn)
         names = self.contest.pool.names
         if self.model is None or self.effects is None or drawn is None:
-            total = hole_order.Needed(0, 0, 0) if not len(self.contest.holes(grades)) else None
+            total = (
+                hole_order.JudgmentsNeeded(0, 0, 0) if not len(self.contest.holes(grades)) else None
+            )
             return State(names, tuple(found), None, total)
         place = np.full(len(grades), -1)
         place[self.model.pairs] = np.arange(len(self.model.pairs))

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from robustcs.documents.document import Table
-from robustcs.evaluation.hole_order import Needed, Order
+from robustcs.evaluation.hole_order import JudgmentsNeeded, Order
 from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
@@ -31,12 +31,17 @@ def result(holes: int, expected: float = 0.00123456) -> Worklist:
         "expected_influence",
     ]
     worklist = pd.DataFrame(rows, columns=columns).astype({"grade": "Int64"})
-    needed = Needed(3, 1, 7)
+    needed = JudgmentsNeeded(3, 1, 7)
     orders = tuple(
         Order(0, 1, parse_measure("ndcg_cut_3"), 0.1, low, 0.3, 0.05, sure)
         for low, sure in ((-0.1, 0.8), (-0.1, 0.99), (0.02, 1))
     )
-    state = State(("base", "set"), orders, (needed, Needed(0, 0, 0), Needed(0, 0, 0)), needed)
+    state = State(
+        ("base", "set"),
+        orders,
+        (needed, JudgmentsNeeded(0, 0, 0), JudgmentsNeeded(0, 0, 0)),
+        needed,
+    )
     return Worklist(
         Evaluated(EvaluationPolicy(), "runs", 9, 0),
         content=Worklist.built(worklist=worklist, **state.tables(holes)),
