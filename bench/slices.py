@@ -36,7 +36,7 @@ from bench.pages import put
 from robustcs.inputs.texts import read_texts
 from robustcs.slicing import TEXTS
 from robustcs.slicing.estimates import slices_of
-from robustcs.slicing.search import Rule, find_slices, rules_of
+from robustcs.slicing.search import SliceRule, find_slices, rules_of
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics.units import Units
 
@@ -64,7 +64,7 @@ class Sliced:
 
     some: Collection
     slicings: tuple[Slicing, ...]
-    rules: list[Rule]
+    rules: list[SliceRule]
 
 
 @cache
@@ -135,7 +135,7 @@ def planted(
     return counts
 
 
-def _is_planted(rule: Rule, units: Units) -> bool:
+def _is_planted(rule: SliceRule, units: Units) -> bool:
     return (
         bool(LEAST_TURNS <= rule.mask.mean() <= 0.5)
         and len(np.unique(units.codes[rule.mask])) >= LEAST_UNITS

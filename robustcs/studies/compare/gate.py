@@ -46,7 +46,7 @@ from robustcs.wording import counted
 Outcome = Literal["failed", "cannot tell", "passed"]
 Evidence = Literal["test", "expected", "bounds"]
 #: The rule on missing scores or judgments that decided a case, if any.
-Rule = Literal["missing scores", "no fit", "new passages", ""]
+UndecidedRule = Literal["missing scores", "no fit", "new passages", ""]
 #: The worst first.
 DECISIONS: tuple[Outcome, ...] = ("failed", "cannot tell", "passed")
 
@@ -241,7 +241,7 @@ class Decision:
     expected: float = math.nan
     p_judged: float = math.nan
     to_judge: float = math.nan
-    rule: Rule = ""
+    rule: UndecidedRule = ""
 
 
 def decided(
@@ -269,7 +269,7 @@ def _tested(cases: Sequence[GateCase], evidence: Evidence, at: Aligned, seed: in
     """Return a row of test results for each case.
 
     The columns are p, p_corrected, ci_low, ci_high, note, floor (the smallest possible p), bound (a p of at most this value
-    is an upper bound) and p_judged: p_corrected on the turns of ``Case.both``, in the same family.
+    is an upper bound) and p_judged: p_corrected on the turns of ``GateCase.both``, in the same family.
     """
     filled = evidence == "expected"
     values = [case.drop[None] if case.drawn is None or not filled else case.drawn for case in cases]
@@ -370,7 +370,7 @@ def _decided(case: GateCase, evidence: Evidence, test: Any, passages: int) -> De
 
 
 def _explained(case: GateCase, test: Any) -> bool:
-    """Return whether new passages may explain a significant drop: it is not significant on the turns of ``Case.both``."""
+    """Return whether new passages may explain a significant drop: it is not significant on the turns of ``GateCase.both``."""
     rejects = case.condition.rejects
     return rejects(float(test.p_corrected)) and not rejects(float(test.p_judged))
 
@@ -428,7 +428,7 @@ def _judged(
 
 
 def _on_judged(case: GateCase, test: Any) -> str:
-    """Return the change on the turns of ``Case.both`` in words; empty if no such test is needed."""
+    """Return the change on the turns of ``GateCase.both`` in words; empty if no such test is needed."""
     if case.both is None or case.fit is None:
         return ""
     if not case.both.any():

@@ -256,7 +256,7 @@ def _says_something(words: Sequence[Word]) -> bool:
 
 
 @dataclass(frozen=True)
-class Rule:
+class VariationRule:
     """A kind of variation: its category, a description, and the function ``(text, earlier texts, seed)``.
 
     leans
@@ -272,15 +272,15 @@ class Rule:
     later: bool = False
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("antecedent", "a phrase from an earlier question is omitted",
+RULES: tuple[VariationRule, ...] = (
+    VariationRule("antecedent", "a phrase from an earlier question is omitted",
          lambda text, earlier, seed: drop_antecedent(text, earlier), leans=True, later=True),
-    Rule("pronoun", "a pronoun replaces such a phrase", lambda text, earlier, seed: use_pronoun(text, earlier),
+    VariationRule("pronoun", "a pronoun replaces such a phrase", lambda text, earlier, seed: use_pronoun(text, earlier),
          leans=True, later=True),
-    Rule("typo", "one letter becomes its neighbour on the keyboard", lambda text, earlier, seed: misspell(text, seed)),
-    Rule("word order", "two content words are exchanged", lambda text, earlier, seed: reorder(text, seed)),
-    Rule("function words", "function words are omitted", lambda text, earlier, seed: drop_function_words(text)),
-    Rule("ellipsis", "the opening of the question is omitted", lambda text, earlier, seed: elide(text), later=True),
+    VariationRule("typo", "one letter becomes its neighbour on the keyboard", lambda text, earlier, seed: misspell(text, seed)),
+    VariationRule("word order", "two content words are exchanged", lambda text, earlier, seed: reorder(text, seed)),
+    VariationRule("function words", "function words are omitted", lambda text, earlier, seed: drop_function_words(text)),
+    VariationRule("ellipsis", "the opening of the question is omitted", lambda text, earlier, seed: elide(text), later=True),
 )  # fmt: skip
 
 
@@ -366,7 +366,7 @@ def earlier_texts(
 
 
 def _varied(
-    rule: Rule,
+    rule: VariationRule,
     manual: str,
     raw: str,
     before_manual: Sequence[str],
