@@ -142,7 +142,7 @@ def top_passages(ranking: Ranking, depth: int | None) -> Passages:
 Key = tuple[str, str]
 
 
-class Said(NamedTuple):
+class ProgramSupport(NamedTuple):
     """What the program said of an answer; None for what it left open. ``supported``: by sentence, None if not compared."""
 
     response: Response | None
@@ -157,7 +157,9 @@ class Program:
     track: Track
     store: OutputStore = field(default_factory=OutputStore)
 
-    def ask(self, requests: Mapping[Key, Mapping[str, Any]]) -> tuple[dict[Key, Said], list[str]]:
+    def ask(
+        self, requests: Mapping[Key, Mapping[str, Any]]
+    ) -> tuple[dict[Key, ProgramSupport], list[str]]:
         """Return the answers of the program by key, and a note on those without one. Stored answers are not asked again.
 
         Each request has ``question``, ``answer``, ``sentences`` and ``passages`` (id and text). An answer has ``response``,
@@ -212,11 +214,11 @@ def _usable(reply: Mapping[str, Any]) -> bool:
     )
 
 
-def _said(reply: Mapping[str, Any], request: Mapping[str, Any]) -> Said | None:
+def _said(reply: Mapping[str, Any], request: Mapping[str, Any]) -> ProgramSupport | None:
     supported = reply.get("supported")
     if supported is not None and len(supported) != len(request["sentences"]):
         return None
-    return Said(
+    return ProgramSupport(
         reply.get("response"),
         None if supported is None else [None if one is None else bool(one) for one in supported],
     )

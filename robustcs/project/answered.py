@@ -36,7 +36,7 @@ from robustcs.inputs.paths import shown
 from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.messages import Message, OptionName
-from robustcs.project.answer_support import Passages, Program, Said, top_passages
+from robustcs.project.answer_support import Passages, Program, ProgramSupport, top_passages
 from robustcs.project.conversations import conversations_of
 from robustcs.project.model import AnswerFiles
 from robustcs.project.requirements import grid
@@ -83,7 +83,7 @@ class AnswerInputs:
             workspace.remember("labels", self.files.labels, len(self.labels))
             self._check_labels()
         self.gold = self._gold()
-        self.said: dict[tuple[str, str], Said] = {}
+        self.said: dict[tuple[str, str], ProgramSupport] = {}
         self._words = cache(content_words)
 
     def _assignments(self) -> dict[str, dict[str, Assigned]]:

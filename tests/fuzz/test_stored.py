@@ -28,7 +28,7 @@ from robustcs.project.state import read_state
 from robustcs.retrieval.store import Ranker, RankingStore
 from robustcs.stored import sealed
 from robustcs.studies.compare.analysis import compare
-from robustcs.studies.judge.asking import ProgramJudge, Said, read_judge, write_judge
+from robustcs.studies.judge.asking import ProgramGrade, ProgramJudge, read_judge, write_judge
 from robustcs.studies.judge.session import Scale
 from tests.fuzz.harness import _ends as ends
 from tests.fuzz.mutators import JSON_VALUES, mutate
@@ -213,7 +213,7 @@ def test_no_grade_of_a_judge_changes(cases: int, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("".join(f"{turn} 0 judged 3\n" for turn in TURNS))
     scale, random = Scale(read_qrels(tmp_path / "qrels.txt"), 3), Random(cases)
     judge = ProgramJudge("m", "0123456789ab", tmp_path / "judge-m.jsonl")
-    said = {(turn, f"d{place}"): Said(place, "so") for turn in TURNS for place in range(3)}
+    said = {(turn, f"d{place}"): ProgramGrade(place, "so") for turn in TURNS for place in range(3)}
     write_judge(judge, dict(said), scale)
     whole, no = judge.path.read_bytes(), 0
     assert read_judge(judge, scale) == said and len(labels(judge.path)) == len(said)

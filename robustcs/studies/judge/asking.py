@@ -38,7 +38,7 @@ _REASON = 2000
 
 
 @dataclass(frozen=True)
-class Said:
+class ProgramGrade:
     """One answer of a program."""
 
     grade: int
@@ -92,7 +92,7 @@ def reason_of(answer: Mapping[str, Any]) -> str:
     return reason[:_REASON] if isinstance(reason, str) else ""
 
 
-def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
+def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, ProgramGrade]:
     """Read the judge's file; empty if there is none.
 
     Raises :class:`InputError` with every line that this judge did not write.
@@ -103,7 +103,7 @@ def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
         found = f"this file contains the labels of another judge named {judge.name!r}"
         raise input_error(judge.path, None, found, "choose another name with --as", "other-judge")
     problems = ProblemList(judge.path)
-    said: dict[Pair, Said] = {}
+    said: dict[Pair, ProgramGrade] = {}
     for line, record in judged_lines(judge.path, problems):
         turn, document, grade = record.get("turn"), record.get("document"), grade_of(record)
         if record.get("judge") != judge.name or record.get("version") != judge.version:
@@ -120,12 +120,12 @@ def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
             found = f"turn, document or grade (0 to {scale.max_grade}) is missing or invalid"
             problems.add(line, found, "remove the line", "bad-grade")
         else:
-            said[turn, document] = Said(grade, reason_of(record))
+            said[turn, document] = ProgramGrade(grade, reason_of(record))
     problems.raise_if_any()
     return said
 
 
-def write_judge(judge: ProgramJudge, said: dict[Pair, Said], scale: Scale) -> None:
+def write_judge(judge: ProgramJudge, said: dict[Pair, ProgramGrade], scale: Scale) -> None:
     """Write all answers of the judge, and add to ``said`` those that another process has written meanwhile.
 
     The file is complete at every moment. If a pair has two grades, the first one written stays.
@@ -287,7 +287,7 @@ class Interview:
     requests: Mapping[Pair, Request]
     first: Sequence[Pair]
     queue: Sequence[Pair]
-    said: dict[Pair, Said]
+    said: dict[Pair, ProgramGrade]
     people: Mapping[Pair, int]
     outlook: Outlook
     track: Track
@@ -348,7 +348,7 @@ class Interview:
         for key, answer in found.items():
             grade = grade_of(answer)
             if grade is not None:
-                self.said[open_[key]] = Said(grade, reason_of(answer))
+                self.said[open_[key]] = ProgramGrade(grade, reason_of(answer))
         tally.known = sum(pair in self.said for pair in self.requests)
 
     def _open(self, state: State) -> tuple[list[Pair], list[Pair]]:
@@ -383,7 +383,7 @@ class Interview:
             }
             self.store.put(self._maker, kept, {key: self.requests[of[key]] for key in kept})
             for key, answer in kept.items():
-                self.said[of[key]] = Said(answer["grade"], answer["reason"])  # type: ignore[arg-type]
+                self.said[of[key]] = ProgramGrade(answer["grade"], answer["reason"])  # type: ignore[arg-type]
 
         def usable(answer: Mapping[str, Any]) -> bool:
             grade = grade_of(answer)
