@@ -97,10 +97,10 @@ def _judge() -> _Requests:
     from robustcs.inputs.ids import Ids
     from robustcs.inputs.qrels import Qrels
     from robustcs.studies.judge.asking import grade_of, requests_for
-    from robustcs.studies.judge.session import Scale
+    from robustcs.studies.judge.session import GradeScale
 
     first = np.zeros(1, dtype=np.int32)
-    scale = Scale(Qrels("", ("1_1",), first, Ids.of(["p0"]), first.astype(np.int16)), 4)
+    scale = GradeScale(Qrels("", ("1_1",), first, Ids.of(["p0"]), first.astype(np.int16)), 4)
     passages = {
         "p1": "Honey keeps for years: it holds little water, and bees add an enzyme that makes it acid.",
         "p2": "Bees dance to tell one another where flowers are.",

@@ -47,13 +47,15 @@ from robustcs.inputs.tables import columns_of, read_rows, read_table
 from robustcs.inputs.text import read_json, read_text
 from robustcs.inputs.texts import read_samples, read_texts
 from robustcs.project.reading import read_project
-from robustcs.studies.judge.session import Scale, read_judgments
+from robustcs.studies.judge.session import GradeScale, read_judgments
 from robustcs.studies.judge.sheet import read_sheet
 from tests.fuzz import examples as make
 from tests.fuzz import oracle
 
 _ONE = np.zeros(1, dtype=np.int32)
-_SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dtype=np.int16)), 3)
+_SCALE = GradeScale(
+    Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dtype=np.int16)), 3
+)
 _WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
 _WANTED = frozenset(f"d{place}" for place in range(4))
 _BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}

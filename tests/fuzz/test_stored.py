@@ -29,7 +29,7 @@ from robustcs.retrieval.store import Ranker, RankingStore
 from robustcs.stored import sealed
 from robustcs.studies.compare.analysis import compare
 from robustcs.studies.judge.asking import ProgramGrade, ProgramJudge, read_judge, write_judge
-from robustcs.studies.judge.session import Scale
+from robustcs.studies.judge.session import GradeScale
 from tests.fuzz.harness import _ends as ends
 from tests.fuzz.mutators import JSON_VALUES, mutate
 from tests.studies.compare.test_analysis import EVALUATED
@@ -211,7 +211,7 @@ def test_an_edited_score_does_not_match_the_checksum(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cases", CASES)
 def test_no_grade_of_a_judge_changes(cases: int, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("".join(f"{turn} 0 judged 3\n" for turn in TURNS))
-    scale, random = Scale(read_qrels(tmp_path / "qrels.txt"), 3), Random(cases)
+    scale, random = GradeScale(read_qrels(tmp_path / "qrels.txt"), 3), Random(cases)
     judge = ProgramJudge("m", "0123456789ab", tmp_path / "judge-m.jsonl")
     said = {(turn, f"d{place}"): ProgramGrade(place, "so") for turn in TURNS for place in range(3)}
     write_judge(judge, dict(said), scale)

@@ -27,7 +27,7 @@ from robustcs.programs.runner import Asking, Replies, Track, ask_working, progra
 from robustcs.stored import locked, sealed
 from robustcs.studies.judge.analysis import Pair, State, Worklist
 from robustcs.studies.judge.outlook import Outlook
-from robustcs.studies.judge.session import Scale
+from robustcs.studies.judge.session import GradeScale
 from robustcs.wording import counted
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -92,7 +92,7 @@ def reason_of(answer: Mapping[str, Any]) -> str:
     return reason[:_REASON] if isinstance(reason, str) else ""
 
 
-def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, ProgramGrade]:
+def read_judge(judge: ProgramJudge, scale: GradeScale) -> dict[Pair, ProgramGrade]:
     """Read the judge's file; empty if there is none.
 
     Raises :class:`InputError` with every line that this judge did not write.
@@ -125,7 +125,7 @@ def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, ProgramGrade]:
     return said
 
 
-def write_judge(judge: ProgramJudge, said: dict[Pair, ProgramGrade], scale: Scale) -> None:
+def write_judge(judge: ProgramJudge, said: dict[Pair, ProgramGrade], scale: GradeScale) -> None:
     """Write all answers of the judge, and add to ``said`` those that another process has written meanwhile.
 
     The file is complete at every moment. If a pair has two grades, the first one written stays.
@@ -156,7 +156,7 @@ def by_influence(worklist: Worklist) -> list[Pair]:
     return [worklist.pairs[place] for place in order]
 
 
-def drawn_judged(scale: Scale, known: Mapping[str, str], number: int, seed: int) -> list[Pair]:
+def drawn_judged(scale: GradeScale, known: Mapping[str, str], number: int, seed: int) -> list[Pair]:
     """Return ``number`` random human-judged pairs whose passage has a text.
 
     A larger number draws the same pairs as a smaller one, and more.
@@ -169,7 +169,7 @@ def requests_for(
     pairs: Sequence[Pair],
     texts: Mapping[str, Mapping[str, str]],
     passages: Mapping[str, str],
-    scale: Scale,
+    scale: GradeScale,
     conversations: Conversations | None = None,
 ) -> dict[Pair, Request]:
     """Return the request for each pair that has a question and a passage text, without systems, ranks or grades."""
@@ -283,7 +283,7 @@ class Interview:
 
     asking: Asking
     judge: ProgramJudge
-    scale: Scale
+    scale: GradeScale
     requests: Mapping[Pair, Request]
     first: Sequence[Pair]
     queue: Sequence[Pair]

@@ -22,7 +22,7 @@ from robustcs.studies.judge.asking import (
     requests_for,
 )
 from robustcs.studies.judge.outlook import Holes, worklist_of
-from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
+from robustcs.studies.judge.session import GradeScale, JudgmentFile, Session, read_judgments
 from robustcs.studies.judge.sheet import read_sheet, refuse_existing, write_sheet
 from robustcs.studies.judge.terminal import Sitting
 from robustcs.studies.study import Call
@@ -46,7 +46,7 @@ class Desk:
     holes: Holes
     workspace: Workspace
     path: Path
-    scale: Scale
+    scale: GradeScale
 
     def list(self) -> None:
         """Show the passages to judge."""

@@ -123,7 +123,7 @@ def _run(
     from robustcs.programs.runner import Asking
     from robustcs.project.requirements import highest_grade
     from robustcs.studies.judge.outlook import find_holes
-    from robustcs.studies.judge.session import Scale
+    from robustcs.studies.judge.session import GradeScale
     from robustcs.studies.judge.steps import Desk, pair_of
 
     listing = list_ or any(call.given[name] for name in ("format", "output", "table"))
@@ -139,7 +139,7 @@ def _run(
         )
     pairs = [pair_of(text) for text in pair]
     workspace = call.answered()
-    scale = Scale(workspace.qrels, max_grade or highest_grade(workspace.qrels))
+    scale = GradeScale(workspace.qrels, max_grade or highest_grade(workspace.qrels))
     path = Path(judgments)
     protect([path], growing=True)
     protect([import_] if import_ else [])

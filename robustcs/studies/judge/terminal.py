@@ -20,7 +20,7 @@ from robustcs.errors import input_error
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.studies.judge.analysis import Pair, State
 from robustcs.studies.judge.outlook import Outlook
-from robustcs.studies.judge.session import Scale, Session
+from robustcs.studies.judge.session import GradeScale, Session
 from robustcs.wording import counted
 
 try:
@@ -45,7 +45,7 @@ class Sitting:
     session: Session
     passages: Mapping[str, str]
     texts: Mapping[str, Mapping[str, str]]
-    scale: Scale
+    scale: GradeScale
     notes: Sequence[str]
     outlook: Outlook
     to_the_end: bool = False
