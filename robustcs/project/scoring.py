@@ -169,12 +169,12 @@ def score(
 
 
 #: Scores by turn, per file; the expected turns; the answered turns, per file; notes.
-Scored = tuple[list[TurnScores], Expected, list[Answered], list[str]]
+ScoredFrames = tuple[list[TurnScores], Expected, list[Answered], list[str]]
 
 
 def _rankings(
     inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool
-) -> Scored:
+) -> ScoredFrames:
     runs = [file for file in files if file.kind == "runs"]
     given = [file for file in files if file.kind == "scores"]
     tables = score_files(inputs, given, measures, bool(runs), alone) if given else []
@@ -334,7 +334,7 @@ def default_measures(
     return found
 
 
-def join_scores(files: Sequence[ScoredFile], given: Sequence[Given]) -> Scored:
+def join_scores(files: Sequence[ScoredFile], given: Sequence[Given]) -> ScoredFrames:
     """Join per-turn scores by turn id (never by row) over the union of their turns; missing scores are nan.
 
     Raises :class:`InputError` for a file that shares no turn with the others.
@@ -347,7 +347,9 @@ def join_scores(files: Sequence[ScoredFile], given: Sequence[Given]) -> Scored:
     return [one.over(expected.turns, False) for one in given], expected, answered, []
 
 
-def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
+def _answers(
+    inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]
+) -> ScoredFrames:
     from robustcs.inputs.answers import read_predicted_answers
 
     predicted = []
@@ -363,7 +365,7 @@ def scored_answers(
     files: Sequence[ScoredFile],
     predicted: Sequence[Mapping[str, str]],
     measures: Sequence[Measure],
-) -> Scored:
+) -> ScoredFrames:
     """Score predicted answers (turn → answer, per file) over the turns of the gold answers.
 
     Raises :class:`UsageError` if no gold answers are given.

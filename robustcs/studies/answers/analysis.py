@@ -99,7 +99,7 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredAnswers:
     """What the slow tables are computed from.
 
     systems, turns
@@ -180,7 +180,7 @@ class Answers(Outcomes):
         number("value"),
     )
 
-    scored: Scored
+    scored: ScoredAnswers
     covered: float
     criterion: str = ""
     responses_by: Mapping[str, str] = field(default_factory=dict)
@@ -239,7 +239,9 @@ def answers(
         dtype=float,
     )
     every = np.concatenate([values, hits], axis=1)
-    scored = Scored(systems, journey.turns, [*names, *present], every, len(names), units, seed)
+    scored = ScoredAnswers(
+        systems, journey.turns, [*names, *present], every, len(names), units, seed
+    )
     content = Answers.built(
         **tables_of(journey),
         item_causes=coverage.item_causes if coverage else (),

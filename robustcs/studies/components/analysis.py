@@ -54,7 +54,7 @@ Causes = Mapping[tuple[str, Threshold], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredGrid:
     """What the tables are computed from.
 
     grid
@@ -164,7 +164,7 @@ class Components(Result):
 
     grid: Grid
     texts: Mapping[str, Mapping[str, str]]
-    scored: Scored
+    scored: ScoredGrid
 
     @property
     def families(self) -> Mapping[str, Family]:
@@ -255,7 +255,7 @@ def components(
     causes = {
         cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts
     }
-    scored = Scored(grid, turns, cubes, causes, units, seed)
+    scored = ScoredGrid(grid, turns, cubes, causes, units, seed)
     found = Components(units.stated(evaluated), grid, texts or {}, scored)
     if grid.complete()[0] and len(turns) > 1:
         return found

@@ -34,7 +34,7 @@ from robustcs.project import scoring
 from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Formulation
 from robustcs.project.requirements import question_pairs
-from robustcs.project.scoring import Scored, ScoredFile
+from robustcs.project.scoring import ScoredFile, ScoredFrames
 from robustcs.project.text_run_match import fit
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
@@ -219,7 +219,7 @@ class _Reader:
             for part, one in zip(self.parts, frames, strict=True)
         }
 
-    def _run_scores(self, measures: Sequence[Measure]) -> Scored:
+    def _run_scores(self, measures: Sequence[Measure]) -> ScoredFrames:
         qrels = self.workspace.qrels
         matrices = [
             (part, matrix) for part in self.parts if (matrix := self.runs[part.name][1]) is not None
@@ -239,7 +239,7 @@ class _Reader:
             dict.fromkeys([*self.workspace.averaged(self.project.metrics or defaults), *measures])
         )
 
-    def _answer_scores(self, measures: Sequence[Measure]) -> Scored:
+    def _answer_scores(self, measures: Sequence[Measure]) -> ScoredFrames:
         files = [
             ScoredFile(part.name, f"{part.name} answers", part.answers, "answers")
             for part in self.parts
@@ -249,7 +249,7 @@ class _Reader:
             self.workspace, files, [self.predicted[file.name] for file in files], measures
         )
 
-    def _score_files(self, measures: Sequence[Measure]) -> Scored:
+    def _score_files(self, measures: Sequence[Measure]) -> ScoredFrames:
         files = [
             ScoredFile(part.name, f"{part.name} scores", part.scores, "scores")
             for part in self.parts
