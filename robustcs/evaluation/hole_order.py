@@ -36,7 +36,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import Codes, Floats, Mask, places_within
 from robustcs.statistics.ranks import DECIMALS
 
-State = Literal["proven", "certain", "open"]
+OrderState = Literal["proven", "certain", "open"]
 
 #: Share of the draws that must agree.
 SURE = 0.95
@@ -116,7 +116,7 @@ class Order:
     sure: float
 
     @property
-    def state(self) -> State:
+    def state(self) -> OrderState:
         """``proven``, ``certain`` or ``open``. Equal scores under any grades are proven equal."""
         if self.low > 0 or self.high < 0 or self.low == self.high == 0:
             return "proven"

@@ -125,7 +125,7 @@ class GroupState(TypedDict):
 
 
 @dataclass(frozen=True)
-class State:
+class ProjectState:
     """The state of a project at one moment.
 
     inputs

@@ -28,7 +28,7 @@ from robustcs.evaluation.measure import (
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
+from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, ProjectState, SystemState
 from robustcs.evaluation.thresholds import TOLERANCE, parse_threshold
 from robustcs.inputs.ids import MAX_GRADE, Ids
 from robustcs.inputs.qrels import Qrels
@@ -47,10 +47,12 @@ from robustcs.stored import typed, unsealed
 STATE = "state.json"
 
 
-def read_state(path: Path) -> State:
+def read_state(path: Path) -> ProjectState:
     """Read the state of a report. Raises :class:`InputError` if the file is not a state, or was changed."""
     try:
-        state: State = typed({"conversations": {}, **unsealed(FORMAT, read_json(path))}, State)
+        state: ProjectState = typed(
+            {"conversations": {}, **unsealed(FORMAT, read_json(path))}, ProjectState
+        )
         policy = dict(state.policy)
         typed(policy.pop("line", None), str)
         typed(policy.pop("conversation", ""), str)  # here also the name of a file
@@ -100,7 +102,7 @@ def _check(name: str, system: SystemState) -> None:
 
 def state_of(
     workspace: Workspace, scores: Mapping[str, Path] | None = None
-) -> tuple[State, dict[str, JudgedRun]]:
+) -> tuple[ProjectState, dict[str, JudgedRun]]:
     """Return the state of a project, and its runs joined with the judgments, on the turns that count.
 
     Each run is a system, and so is each formulation with per-turn scores, and each file of ``scores`` (name → file). Measures
@@ -169,7 +171,7 @@ def state_of(
         found[name] = (
             replace(found[name], outcomes=answered.outcomes) if name in found else answered
         )
-    state = State(
+    state = ProjectState(
         name=project.name,
         policy={**project.policy.as_dict(), "line": project.policy.describe()},
         thresholds=tuple(map(str, project.thresholds)),

@@ -19,7 +19,7 @@ import pytest
 
 from robustcs.errors import ExitCode, InputError, OutputError
 from robustcs.evaluation.holes import grades_by_pair
-from robustcs.evaluation.state import FORMAT, State, SystemState
+from robustcs.evaluation.state import FORMAT, ProjectState, SystemState
 from robustcs.inputs.labels import JUDGMENT, read_labels
 from robustcs.inputs.qrels import read_qrels
 from robustcs.policy import EvaluationPolicy
@@ -106,11 +106,11 @@ def system(random: Random) -> SystemState:
 
 
 @cache
-def state() -> State:
+def state() -> ProjectState:
     random = Random(1)
     policy = {**EvaluationPolicy().as_dict(), "line": "a line"}
     inputs: Any = [{"role": "run", "path": "a.trec", "sha256": "00", "rows": 50}]
-    return State(
+    return ProjectState(
         "s", policy, [">0", ">=0.5"], inputs, {name: system(random) for name in "ab"}, dict.fromkeys(TURNS, "1b"), 0, ["a"],
         {"g": {"baseline": "a", "sets": ["b"]}},
     )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from robustcs.evaluation.missing_scores import bounded_comparisons
 from robustcs.evaluation.ranking import Top
-from robustcs.evaluation.state import State, SystemState
+from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.evaluation.thresholds import (
     DEFAULT_THRESHOLDS,
     Threshold,
@@ -153,8 +153,8 @@ class Comparison(Result):
         text("reason", "the reason; if numbers differ between the rows, their range"),
     )  # fmt: skip
 
-    old: State
-    new: State
+    old: ProjectState
+    new: ProjectState
     tops: Mapping[str, Top] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
 
@@ -195,8 +195,8 @@ class Comparison(Result):
 
 
 def compare(
-    old: State,
-    new: State,
+    old: ProjectState,
+    new: ProjectState,
     evaluated: Evaluated,
     rescored: Mapping[str, Rescored] | None = None,
     gate: Gate = NO_GATE,
@@ -282,7 +282,7 @@ def _scored(system: SystemState) -> set[str]:
     return {turn for scores in system.scores.values() for turn in scores}
 
 
-def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
+def _inputs(old: ProjectState, new: ProjectState) -> list[tuple[str, str, str]]:
     before = {str(entry["role"]): entry for entry in old.inputs}
     after = {str(entry["role"]): entry for entry in new.inputs}
     rows = []
@@ -337,7 +337,7 @@ def _measures(changes: Sequence[Change], fits: Fits, by: Grouping, seed: int) ->
 
 
 def _answered(
-    changes: Sequence[Change], old: State, new: State, missing: Mapping[str, Missing]
+    changes: Sequence[Change], old: ProjectState, new: ProjectState, missing: Mapping[str, Missing]
 ) -> dict[str, list[int]]:
     """Return, for each change, the system's number of turns, and of those answered and missing in each state."""
     systems = [(old.systems[one.run], new.systems[one.run], one.metric) for one in changes]
@@ -355,7 +355,7 @@ def _answered(
 
 
 def _turns(
-    changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]
+    changes: Sequence[Change], old: ProjectState, new: ProjectState, thresholds: Sequence[Threshold]
 ) -> list[tuple[Any, ...]]:
     rows = []
     for change in changes:
@@ -379,8 +379,8 @@ def _why(
     now: float,
     before: SystemState,
     after: SystemState,
-    old: State,
-    new: State,
+    old: ProjectState,
+    new: ProjectState,
 ) -> str:
     """Return the cause of a changed score: words or ranking, judgments, both, scores or policy."""
     if not before.rankings or not after.rankings:
@@ -407,8 +407,8 @@ def _crossed(was: float, now: float, thresholds: Sequence[Threshold]) -> str:
 
 def _conclusions(
     common: Sequence[str],
-    old: State,
-    new: State,
+    old: ProjectState,
+    new: ProjectState,
     missing: Mapping[str, Missing],
     by: Grouping,
     seed: int,
@@ -439,7 +439,7 @@ def _conclusions(
 def _better(
     names: Sequence[str],
     metric: str,
-    state: State,
+    state: ProjectState,
     lost: Sequence[Set[str]],
     doubted: Sequence[str],
     by: Grouping,

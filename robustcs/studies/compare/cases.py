@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation.outcomes import OUTCOMES
-from robustcs.evaluation.state import State, SystemState
+from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Grouping
@@ -104,7 +104,7 @@ class Gate:
 NO_GATE = Gate()
 
 
-def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
+def _declared(old: ProjectState, new: ProjectState) -> Iterable[tuple[str, str]]:
     """Yield names of formulations and groups that the new state lost or changed, each with the reason."""
     for name in old.formulations:
         if name not in new.formulations and (
@@ -137,8 +137,8 @@ class Cases:
 
     gate: Gate
     changes: Sequence[Change]
-    old: State
-    new: State
+    old: ProjectState
+    new: ProjectState
     thresholds: Sequence[Threshold]
     fits: Fits
     missing: Mapping[str, Missing] = field(default_factory=dict)

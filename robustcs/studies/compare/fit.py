@@ -22,7 +22,7 @@ import numpy as np
 from robustcs.evaluation.holes import JudgedRun
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.state import State
+from robustcs.evaluation.state import ProjectState
 from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.compare.changes import Rescored
@@ -129,8 +129,8 @@ class Fits:
         Passages of new tops that the old state retrieves below its stored tops; None if unknown, as for a report.
     """
 
-    old: State
-    new: State
+    old: ProjectState
+    new: ProjectState
     rescored: Mapping[str, Rescored] = field(default_factory=dict)
     deeper: Set[Passage] | None = None
 
@@ -213,7 +213,7 @@ def split_note(note: str) -> tuple[str, str]:
     return doubted, note.removeprefix(doubted).removeprefix("; ")
 
 
-def in_tops(state: State, turns: Set[str]) -> Set[Passage]:
+def in_tops(state: ProjectState, turns: Set[str]) -> Set[Passage]:
     """Return the passages that the state keeps for some turns: the tops of all runs."""
     heads = [
         (turn, system.heads[turn])
@@ -224,7 +224,9 @@ def in_tops(state: State, turns: Set[str]) -> Set[Passage]:
     return {(turn, document) for turn, head in heads for document, _ in head}
 
 
-def retrieved_deeper(old: State, runs: Iterable[JudgedRun], new: State) -> Set[Passage]:
+def retrieved_deeper(
+    old: ProjectState, runs: Iterable[JudgedRun], new: ProjectState
+) -> Set[Passage]:
     """Return the unjudged passages of new tops that old runs retrieve below their stored tops."""
     wanted = set[Passage]()
     for name, system in new.systems.items():

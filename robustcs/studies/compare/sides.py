@@ -10,7 +10,7 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.holes import JudgedRun
-from robustcs.evaluation.state import State
+from robustcs.evaluation.state import ProjectState
 from robustcs.inputs.paths import StrPath, shown
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.policy import EvaluationPolicy
@@ -26,7 +26,7 @@ from robustcs.studies.compare.files import are_projects, projects_of
 class Opened:
     """A side: its state, the files read for it (path, role, rows), and its workspace and runs if available."""
 
-    state: State
+    state: ProjectState
     read: Sequence[tuple[StrPath, str, int]]
     workspace: Workspace | None = None
     runs: Mapping[str, JudgedRun] | None = None
@@ -96,7 +96,7 @@ def _of(side: Workspace, scores: Mapping[str, Path] | None = None) -> Opened:
     return Opened(state, read, side, runs)
 
 
-def _asked(state: State, asked: Project) -> State:
+def _asked(state: ProjectState, asked: Project) -> ProjectState:
     """Return the state with the requested measures and thresholds."""
     names = [measure.name for measure in asked.metrics]
     systems = {

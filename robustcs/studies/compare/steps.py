@@ -16,7 +16,7 @@ from robustcs.evaluation.matrix import ABSENT, UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Top
-from robustcs.evaluation.state import DEEPEST, SHOWN, State
+from robustcs.evaluation.state import DEEPEST, SHOWN, ProjectState
 from robustcs.inputs.collection import read_passages
 from robustcs.messages import Message, OptionName
 from robustcs.policy import EvaluationPolicy
@@ -110,7 +110,7 @@ def rescored_runs(old: Opened, new: Opened) -> dict[str, Rescored]:
     }
 
 
-def common_turns(old: State, new: State) -> Iterator[Set[str]]:
+def common_turns(old: ProjectState, new: ProjectState) -> Iterator[Set[str]]:
     """Yield the turns that both states score, for each system and measure that both have."""
     for name, system in old.systems.items():
         after = new.systems[name].scores if name in new.systems else {}

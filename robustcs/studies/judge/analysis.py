@@ -132,7 +132,7 @@ def judging_worklist(
 
 
 @dataclass(frozen=True)
-class State:
+class JudgingState:
     """The state of all orders.
 
     needed

@@ -25,7 +25,7 @@ from robustcs.overwrite_guard import refuse_outside
 from robustcs.programs.outputs import OutputStore
 from robustcs.programs.runner import Asking, Replies, Track, ask_working, program_identity, words_of
 from robustcs.stored import locked, sealed
-from robustcs.studies.judge.analysis import Pair, State, Worklist
+from robustcs.studies.judge.analysis import JudgingState, Pair, Worklist
 from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import GradeScale
 from robustcs.wording import counted
@@ -300,7 +300,7 @@ class Interview:
         self._maker = program_identity(self.asking.command)
         self._tried: set[Pair] = set()
 
-    def run(self, tell: Callable[[str], None]) -> tuple[Tally, State]:
+    def run(self, tell: Callable[[str], None]) -> tuple[Tally, JudgingState]:
         """Ask until no pair is left, the limit is reached, or :data:`PATIENCE` pairs in a row got no usable answer.
 
         ``tell`` reports the progress after each batch.
@@ -351,7 +351,7 @@ class Interview:
                 self.said[open_[key]] = ProgramGrade(grade, reason_of(answer))
         tally.known = sum(pair in self.said for pair in self.requests)
 
-    def _open(self, state: State) -> tuple[list[Pair], list[Pair]]:
+    def _open(self, state: JudgingState) -> tuple[list[Pair], list[Pair]]:
         """Return the remaining pairs of ``first`` and of the queue."""
         queue = self.queue if self.to_the_end or not state.settled else ()
         known = self.said.keys() | self._tried
@@ -360,7 +360,7 @@ class Interview:
         )
         return first, rest
 
-    def ending(self, tally: Tally, state: State) -> str:
+    def ending(self, tally: Tally, state: JudgingState) -> str:
         """Return why asking stopped although pairs are left; empty if none is left."""
         first, queue = map(len, self._open(state))
         if not first + queue:

@@ -31,7 +31,7 @@ from robustcs.project.requirements import highest_grade, measures_of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics import Floats
-from robustcs.studies.judge.analysis import Pair, State, Worklist, judging_worklist, pairs_of
+from robustcs.studies.judge.analysis import JudgingState, Pair, Worklist, judging_worklist, pairs_of
 
 #: The measure by which CAsT ranks systems.
 _DEFAULT_MEASURE = parse_measure("ndcg_cut_3")
@@ -183,7 +183,7 @@ class Outlook:
             else None
         )
 
-    def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> State:
+    def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> JudgingState:
         """Return the state of the orders with the grades ``judged``; ``queue`` is the order of judging."""
         grades = self.holes.with_grades(judged)
         if not np.isin(self.contest.holes(grades), self.covered).all():
@@ -196,17 +196,17 @@ class Outlook:
             total = (
                 hole_order.JudgmentsNeeded(0, 0, 0) if not len(self.contest.holes(grades)) else None
             )
-            return State(names, tuple(found), None, total)
+            return JudgingState(names, tuple(found), None, total)
         place = np.full(len(grades), -1)
         place[self.model.pairs] = np.arange(len(self.model.pairs))
         numbers = np.array([self.holes.pairs[pair] for pair in queue], dtype=np.int64)
         numbers = numbers[grades[numbers] == UNJUDGED]
         if not len(numbers) and any(order.state == "open" for order in found):
-            return State(names, tuple(found), None, None)
+            return JudgingState(names, tuple(found), None, None)
         needed, total = hole_order.judgments_needed(
             self.contest, found, self.model, self.effects, grades, drawn, place[numbers]
         )  # fmt: skip
-        return State(names, tuple(found), tuple(needed), total)
+        return JudgingState(names, tuple(found), tuple(needed), total)
 
 
 def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple[Worklist, Outlook]:

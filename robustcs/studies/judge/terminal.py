@@ -18,7 +18,7 @@ from rich.text import Text
 from robustcs.documents.text import one_line, visible
 from robustcs.errors import input_error
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.studies.judge.analysis import Pair, State
+from robustcs.studies.judge.analysis import JudgingState, Pair
 from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import GradeScale, Session
 from robustcs.wording import counted
@@ -53,7 +53,7 @@ class Sitting:
     def __post_init__(self) -> None:
         self.human, self.raw = (self.texts.get(role, {}) for role in ("human", "original"))
         self.max_grade, self.conversations = self.scale.max_grade, self.outlook.holes.conversations
-        self.state: State | None = None
+        self.state: JudgingState | None = None
         self._turn = ""
         self.live, screen = sys.stdin.isatty(), sys.stdout.isatty()
         width = None if screen else int(os.environ.get("COLUMNS", "80") or 80)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robustcs.documents.document import Cards, Table
-from robustcs.evaluation.state import State, SystemState
+from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.state import read_state
 from robustcs.result import Evaluated
@@ -48,15 +48,15 @@ def state(
     systems: Mapping[str, SystemState],
     judgments: str = "j",
     thresholds: tuple[str, ...] = (">0", ">=0.5"),
-) -> State:
+) -> ProjectState:
     turns = {turn for one in systems.values() for scores in one.scores.values() for turn in scores}
     policy = {**EvaluationPolicy().as_dict(), "line": "p"}
-    return State("s", policy, thresholds, [], systems, dict.fromkeys(turns, judgments), 0)
+    return ProjectState("s", policy, thresholds, [], systems, dict.fromkeys(turns, judgments), 0)
 
 
 def compared(
-    old: State,
-    new: State,
+    old: ProjectState,
+    new: ProjectState,
     *conditions: str,
     rescored: Mapping[str, Rescored] | None = None,
     evidence: Evidence = "test",
@@ -259,7 +259,7 @@ def test_p_is_adjusted_over_the_runs_of_a_measure() -> None:
         key: value + generator.normal(0, 0.1, 10).repeat(7) + 0.06 for key, value in values.items()
     }
 
-    def of(scores: Mapping[tuple[str, str], np.ndarray]) -> State:
+    def of(scores: Mapping[tuple[str, str], np.ndarray]) -> ProjectState:
         systems = {}
         for run in "abc":
             by_metric = {metric: numbers_(scores[run, metric]) for metric in (METRIC, "P_1")}

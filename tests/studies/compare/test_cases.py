@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robustcs.evaluation.state import State, SystemState
+from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.project.state import read_state
 from robustcs.studies.compare.analysis import compare
 from robustcs.studies.compare.cases import EVERY, Drawn, Gate
@@ -20,7 +20,9 @@ SCORES = dict.fromkeys(TURNS, 0.5)
 WORSE = dict.fromkeys(TURNS, 0.4)
 
 
-def gate(old: State, new: State, *conditions: str, **more: int) -> list[tuple[str, str, str, str]]:
+def gate(
+    old: ProjectState, new: ProjectState, *conditions: str, **more: int
+) -> list[tuple[str, str, str, str]]:
     """(condition, run, outcome, reason) of every row."""
     rows = compared(old, new, *(conditions or ("drop>0.2",)), **more).gate.itertuples()  # type: ignore[arg-type]
     return [(row.condition, row.system, row.outcome, row.reason) for row in rows]

@@ -10,7 +10,7 @@ from robustcs.evaluation.hole_order import JudgmentsNeeded, Order
 from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.judge.analysis import State, Worklist
+from robustcs.studies.judge.analysis import JudgingState, Worklist
 from robustcs.studies.judge.show import show
 
 
@@ -36,7 +36,7 @@ def result(holes: int, expected: float = 0.00123456) -> Worklist:
         Order(0, 1, parse_measure("ndcg_cut_3"), 0.1, low, 0.3, 0.05, sure)
         for low, sure in ((-0.1, 0.8), (-0.1, 0.99), (0.02, 1))
     )
-    state = State(
+    state = JudgingState(
         ("base", "set"),
         orders,
         (needed, JudgmentsNeeded(0, 0, 0), JudgmentsNeeded(0, 0, 0)),
@@ -73,14 +73,14 @@ def test_orders_say_what_is_settled_and_what_it_takes() -> None:
 
 def test_an_open_order_without_a_passage_to_judge_has_no_number() -> None:
     order = Order(0, 1, parse_measure("ndcg_cut_3"), 0.1, -0.1, 0.3, 0.05, 0.8)
-    told = State(("base", "set"), (order,), None, None).told
+    told = JudgingState(("base", "set"), (order,), None, None).told
     assert (
         told
         == "1 order of systems: none settled; no passage is left that could settle the open order"
     )
     assert (
         "too few judgments"
-        in State(("base", "set"), (replace(order, sure=float("nan")),), None, None).told
+        in JudgingState(("base", "set"), (replace(order, sure=float("nan")),), None, None).told
     )
 
 
