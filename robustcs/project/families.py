@@ -247,7 +247,7 @@ def find_grid(systems: Sequence[System], families: Sequence[SystemFamily]) -> di
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class FormulationTexts:
     """The texts of one formulation in a file.
 
     column
@@ -273,7 +273,7 @@ class Texts:
         return [f"{path}:{self.column}" if self.column else path for path in self.file.paths]
 
 
-def texts_in(made: Proposal, file: ScannedFile) -> list[Texts]:
+def texts_in(made: Proposal, file: ScannedFile) -> list[FormulationTexts]:
     """Return all readable formulations of a file; record those that cannot be read, and ratings.
 
     The file's own name tells the role of a single text field. Names of folders do not.
@@ -289,7 +289,7 @@ def texts_in(made: Proposal, file: ScannedFile) -> list[Texts]:
     if None in columns.values() and (rated := _rated(made, file)):
         made.leave(file.paths, f"its {rated} shows that these are ratings, not texts of turns")
         return []
-    found: list[Texts] = []
+    found: list[FormulationTexts] = []
     for role, column in columns.items():
         samples: dict[str, Samples] = {}
         try:
@@ -302,7 +302,9 @@ def texts_in(made: Proposal, file: ScannedFile) -> list[Texts]:
                 made.leave(file.paths, refusal(error))
         if texts := {turn: some[0] for turn, some in samples.items() if some[0]}:
             found.append(
-                Texts(file, column, role, texts, len(fields), max(map(len, samples.values())))
+                FormulationTexts(
+                    file, column, role, texts, len(fields), max(map(len, samples.values()))
+                )
             )
     if found and all(number_of(text) is not None for one in found for text in one.texts.values()):
         made.leave(file.paths, "all its texts are numbers, so these are ratings or scores")
@@ -340,9 +342,9 @@ def _rated(made: Proposal, file: ScannedFile) -> str:
 
 def match_texts(
     rewriters: Mapping[str, System],
-    texts: Sequence[Texts],
-    fits: Callable[[Texts, System], TextRunMatch | None],
-) -> dict[str, tuple[Texts, str]]:
+    texts: Sequence[FormulationTexts],
+    fits: Callable[[FormulationTexts, System], TextRunMatch | None],
+) -> dict[str, tuple[FormulationTexts, str]]:
     """Return rewriter → its texts, by name or by equal rankings of equal texts, and why; no texts have two rewriters.
 
     ``fits`` compares texts and rankings with those of Human or Original; it returns None if that is impossible.
@@ -364,14 +366,14 @@ def match_texts(
             if sure:
                 rank = -alike, -round(share, 1), -len(one.texts), name, one.named
                 pairs.append((rank, name, one, "; ".join(why) or "the only texts of a rewriter"))
-    chosen: dict[str, tuple[Texts, str]] = {}
+    chosen: dict[str, tuple[FormulationTexts, str]] = {}
     for _, name, one, told in sorted(pairs, key=itemgetter(0)):
         if name not in chosen and all(one is not other for other, _ in chosen.values()):
             chosen[name] = one, told
     return chosen
 
 
-def _alike(name: Sequence[str], one: Texts) -> float:
+def _alike(name: Sequence[str], one: FormulationTexts) -> float:
     """Return the share of a rewriter's words in the name of the texts; one without a name has any texts of a rewriter."""
     ours = {word for word in name if word not in _ANY}
     return (

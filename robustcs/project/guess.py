@@ -20,9 +20,9 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.conversations import first_with_fields
 from robustcs.project.families import (
+    FormulationTexts,
     System,
     SystemFamily,
-    Texts,
     families_of,
     find_grid,
     match_texts,
@@ -163,7 +163,7 @@ class _Systems:
         self.turns: Collection[str] = set(qrels.turns) if qrels else ()
         self.similarity: ScannedFile | None = None
         self.placed: list[System] = []
-        self.confirmed: set[Texts | System] = set()
+        self.confirmed: set[FormulationTexts | System] = set()
         self.others: dict[str, list[str]] = {}
         self.refused: dict[System, str] = {}
         self._ranked = cache(
@@ -273,7 +273,7 @@ class _Systems:
 
     # ------------------------------------------------------------ formulations
 
-    def _texts(self) -> list[Texts]:
+    def _texts(self) -> list[FormulationTexts]:
         """Return the texts of the project's turns; without turns, those of the file with most formulations and turns."""
         files = [
             file
@@ -316,13 +316,15 @@ class _Systems:
             family, systems={name: one for name, one in family.systems.items() if one is not human}
         )
 
-    def _formulations(self, family: SystemFamily, texts: Sequence[Texts], found: Chosen) -> None:
+    def _formulations(
+        self, family: SystemFamily, texts: Sequence[FormulationTexts], found: Chosen
+    ) -> None:
         chosen = found.texts
         other: Role | None = next(
             (role for role in _ENDS if role in chosen and role in family.systems), None
         )
 
-        def fits(one: Texts, system: System) -> TextRunMatch | None:
+        def fits(one: FormulationTexts, system: System) -> TextRunMatch | None:
             if other is None or not system.depth:
                 return None
             made = self._fit((one, system), (chosen[other], family.systems[other]))
@@ -367,12 +369,16 @@ class _Systems:
                     f"{why}; to retrieve them with robustcs retrieve, add them to [texts]",
                 )
 
-    def _fit(self, one: tuple[Texts, System], other: tuple[Texts, System]) -> TextRunMatch:
+    def _fit(
+        self, one: tuple[FormulationTexts, System], other: tuple[FormulationTexts, System]
+    ) -> TextRunMatch:
         """Return how the texts of two systems fit their rankings."""
         alike = ranked_alike(self._ranked(one[1].file), self._ranked(other[1].file))
         return fit(one[0].texts, other[0].texts, alike)
 
-    def _confirm(self, family: SystemFamily, found: Chosen, known: Mapping[str, Texts]) -> None:
+    def _confirm(
+        self, family: SystemFamily, found: Chosen, known: Mapping[str, FormulationTexts]
+    ) -> None:
         """Collect the texts and runs whose roles their contents confirm.
 
         Texts: their fields name the role; Original and Human differ as these roles do; or those of a rewriter fit its run.
@@ -400,7 +406,7 @@ class _Systems:
             self.others[role] = [name for one in others for name in one.named]
 
     def _part(
-        self, key: str, systems: Sequence[System], texts: Sequence[tuple[Texts, str]]
+        self, key: str, systems: Sequence[System], texts: Sequence[tuple[FormulationTexts, str]]
     ) -> None:
         """Put the runs or scores of a formulation, one for each sample, and the texts of each, with what determined them."""
         self.placed += systems

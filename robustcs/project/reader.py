@@ -251,14 +251,14 @@ class Inputs:
 
     def read_judge(self, name: str, path: Path) -> Labels:
         """Read the labels of one judge. Labels for texts are joined with the formulations' texts and the collection."""
-        from robustcs.inputs.labels import Texts, read_labels
+        from robustcs.inputs.labels import LabelTexts, read_labels
 
         asked: list[Path] = []
 
-        def texts() -> Texts:
+        def texts() -> LabelTexts:
             asked.extend(filter(None, [self.project.collection]))
             queries = self.texts_of(self.qrels.turns) if self.project.qrels else self.texts
-            return Texts(queries, self.project.collection)
+            return LabelTexts(queries, self.project.collection)
 
         labels = read_labels(path, texts)
         self.remember(f"judge {name}", path, len(labels))

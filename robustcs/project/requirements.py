@@ -21,7 +21,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.messages import AnyOf, Either, Message, OptionName
 from robustcs.project.model import Formulation, Project, measures, needs, of_rankings, only
 from robustcs.project.open_questions import (
-    System,
+    SystemTexts,
     check_baselines,
     options_of_groups,
     raw_baseline,
@@ -181,7 +181,7 @@ def questions(workspace: Workspace) -> None:
         raise unanswered(waiting)
 
 
-def systems_with_texts(workspace: Workspace) -> list[System]:
+def systems_with_texts(workspace: Workspace) -> list[SystemTexts]:
     """Return the project's systems with texts. Raises :class:`UsageError` if there are none."""
     systems = systems_of(workspace, samples=True)
     needs(

@@ -24,7 +24,7 @@ from robustcs.messages import Either, Message, OptionName
 from robustcs.project.model import Project
 from robustcs.project.open_questions import (
     Maker,
-    System,
+    SystemTexts,
     cells_of,
     retrievable,
     systems_of,
@@ -99,7 +99,7 @@ class Retrieval:
         self,
         workspace: Workspace,
         tell: Callable[[str], None],
-        systems: Sequence[System] | None = None,
+        systems: Sequence[SystemTexts] | None = None,
     ):
         self.workspace = workspace
         self.tell = tell
@@ -237,7 +237,7 @@ class Retrieval:
             f" ({self.settings.describe()}); {known:,} known before"
         )
 
-    def _require_own(self, system: System) -> Sidecar | None:
+    def _require_own(self, system: SystemTexts) -> Sidecar | None:
         """Return the sidecar of an existing run. Raises :class:`UsageError` if robustcs did not write the run."""
         path = self.maker.run_path(system.name)
         there = read_sidecar(path) if path.is_file() else None
@@ -251,7 +251,7 @@ class Retrieval:
             raise UsageError("file-exists", found, advice)
         return there
 
-    def _write(self, system: System) -> Path:
+    def _write(self, system: SystemTexts) -> Path:
         path, there = self.maker.run_path(system.name), self._require_own(system)
         self.changed = True
         text = self._run_text(system)
@@ -275,10 +275,10 @@ class Retrieval:
         self.tell(f"wrote {path}")
         return path
 
-    def _keys(self, system: System) -> dict[str, str]:
+    def _keys(self, system: SystemTexts) -> dict[str, str]:
         return {turn: digest(text) for turn, text in self.questions[system.name].items()}
 
-    def _run_text(self, system: System) -> str:
+    def _run_text(self, system: SystemTexts) -> str:
         """Return TREC lines: unchanged lines of the kept run for unchanged texts, and new lines for the others.
 
         Turns without texts are kept only from a given run.
@@ -369,7 +369,7 @@ class Retrieval:
             raise UsageError("no-such-turn", f"no texts have a turn {turn!r}", "check the turn id")
         return found
 
-    def _why(self, system: System, turn: str, question: str, hit: bool) -> str:
+    def _why(self, system: SystemTexts, turn: str, question: str, hit: bool) -> str:
         if hit:
             return (
                 f"the store has its ranking with at least {counted(self.settings.depth, 'passage')}"

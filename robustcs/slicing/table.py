@@ -17,8 +17,8 @@ from robustcs.slicing.properties import ellipsis, length, name_kept, pronoun, to
 from robustcs.statistics import Codes
 from robustcs.wording import Note, counted
 
-#: Name of a formulation → turn → text.
-Texts = Mapping[str, Mapping[str, str]]
+#: Role of a formulation, which is its name for a rewriter → turn → text.
+TextsByFormulation = Mapping[str, Mapping[str, str]]
 
 #: The code of a turn whose value is unknown.
 _UNKNOWN = -1
@@ -105,7 +105,7 @@ def _in_order(values: Iterable[str]) -> list[str]:
 def turn_slicings(
     asked: Sequence[str],
     turns: Sequence[str],
-    texts: Texts,
+    texts: TextsByFormulation,
     columns: Mapping[str, Mapping[str, str]],
     offered: Sequence[str] = (),
     conversations: Conversations | None = None,
@@ -221,7 +221,7 @@ def _by_ids(name: str, turns: Sequence[str], conversations: Conversations) -> Sl
 
 
 def _by_texts(
-    name: str, turns: Sequence[str], texts: Texts, conversations: Conversations
+    name: str, turns: Sequence[str], texts: TextsByFormulation, conversations: Conversations
 ) -> list[Slicing]:
     """Return the slicings by a property of :data:`BY_TEXTS`, one or, for names, one per system."""
     original, human = texts.get("original", {}), texts.get("human", {})

@@ -33,7 +33,7 @@ from robustcs.inputs.collection import read_passage_ids, read_passages, read_tex
 from robustcs.inputs.columns import Layout, read_columns
 from robustcs.inputs.conversations import read_conversations as read_turn_conversations
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.labels import Texts, read_labels
+from robustcs.inputs.labels import LabelTexts, read_labels
 from robustcs.inputs.mixed_initiative import read_bank, read_mixed_initiative, read_question_bank
 from robustcs.inputs.nuggets import read_assignments, read_nuggets
 from robustcs.inputs.paraphrases import read_paraphrases
@@ -68,8 +68,10 @@ _PAIRS = Layout(
 _COLLECTION = Path(__file__).parent / "corpus" / "passages.tsv"
 
 
-def _texts_of_labels() -> Texts:
-    return Texts({"human": {f"{turn}_1": f"What is {turn}?" for turn in range(2)}}, _COLLECTION)
+def _texts_of_labels() -> LabelTexts:
+    return LabelTexts(
+        {"human": {f"{turn}_1": f"What is {turn}?" for turn in range(2)}}, _COLLECTION
+    )
 
 
 @dataclass(frozen=True)

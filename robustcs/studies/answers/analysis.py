@@ -65,7 +65,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class System:
+class SystemAnswers:
     """The answers of one system and their passages.
 
     answers
@@ -270,7 +270,7 @@ def measures_of(items: Sequence[Item]) -> tuple[str, ...]:
 
 def coverage(
     items: Sequence[Item],
-    systems: Sequence[System],
+    systems: Sequence[SystemAnswers],
     turns: Sequence[str],
     units: Units,
     covered: float = 0.5,
@@ -317,7 +317,9 @@ def coverage(
     return Coverage(causes, frame, names, values)
 
 
-def _degree(item: Item, answer: Words, system: System, words: Callable[[str], Words]) -> float:
+def _degree(
+    item: Item, answer: Words, system: SystemAnswers, words: Callable[[str], Words]
+) -> float:
     """Return the share of an item that an answer contains: the assigned support, else the share of its words."""
     if item.gold == "nuggets" and system.support is not None:
         return system.support.get(item.turn, {}).get(item.text, 0.0)
@@ -377,7 +379,7 @@ class _Passages:
             return True
         return False if self.texts is None or len(known) == len(there) else None
 
-    def cause(self, item: Item, system: System) -> Cause:
+    def cause(self, item: Item, system: SystemAnswers) -> Cause:
         """Return the cause of a missed item."""
         if system.given is None or not (item.passages or self.texts):
             return UNKNOWN
@@ -395,7 +397,7 @@ class _Passages:
 
 
 def _knowable(
-    items: Sequence[Item], systems: Sequence[System], has_texts: bool
+    items: Sequence[Item], systems: Sequence[SystemAnswers], has_texts: bool
 ) -> dict[tuple[str, str], set[Cause]]:
     """Return (system, gold) → causes that the inputs can show. Only for these, a count of 0 is informative."""
     known: dict[tuple[str, str], set[Cause]] = {}

@@ -67,7 +67,7 @@ def prepare(
     from robustcs.project.requirements import generated_answers
     from robustcs.similarity.responses import MEASURED, are_english
     from robustcs.statistics.units import units_of
-    from robustcs.studies.answers.analysis import System, answers, coverage, measures_of
+    from robustcs.studies.answers.analysis import SystemAnswers, answers, coverage, measures_of
     from robustcs.studies.answers.findings import turns_to_read
     from robustcs.studies.answers.outcomes import Journey
     from robustcs.studies.answers.steps import (
@@ -103,7 +103,7 @@ def prepare(
 
     def found() -> tuple[Answers, Callable[[], Cards | None]]:
         systems = [
-            System(
+            SystemAnswers(
                 name,
                 own,
                 support_of(assigned.get(name)),

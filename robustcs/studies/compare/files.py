@@ -41,7 +41,7 @@ _NOT_SCORES = ("wrong-columns", "no-such-column", "other-kind", "no-turns")
 
 
 @dataclass(frozen=True)
-class System:
+class SideFile:
     """A run or per-turn scores of one side; ``path`` may be a file in memory."""
 
     name: str
@@ -120,7 +120,9 @@ def projects_of(
                 Message("add ", OptionName("qrels", "FILE")),
             )
     alone = _common_name(sides, systems)
-    systems = [[System(one.name or alone, one.kind, one.path) for one in side] for side in systems]
+    systems = [
+        [SideFile(one.name or alone, one.kind, one.path) for one in side] for side in systems
+    ]
     project = asked.project
     measures = _measures(systems, project.metrics)
     return tuple(
@@ -160,7 +162,7 @@ def _stem(path: Any) -> str:
     return Path(path).name.partition(".")[0] if isinstance(path, str | os.PathLike) else ""
 
 
-def _common_name(sides: Sequence[Mapping[str, Any]], systems: Sequence[Sequence[System]]) -> str:
+def _common_name(sides: Sequence[Mapping[str, Any]], systems: Sequence[Sequence[SideFile]]) -> str:
     """Return the name of the system that is alone in its side."""
     stems = {_stem(side[""]) for side in sides if "" in side}
     known = {name for side in sides for name in side if name}
@@ -170,11 +172,11 @@ def _common_name(sides: Sequence[Mapping[str, Any]], systems: Sequence[Sequence[
     return _usual(systems)
 
 
-def _usual(systems: Sequence[Sequence[System]]) -> str:
+def _usual(systems: Sequence[Sequence[SideFile]]) -> str:
     return "run" if any(one.kind == "run" for side in systems for one in side) else "scores"
 
 
-def _system(name: str, keyword: str, value: Any, asked: Workspace) -> System:
+def _system(name: str, keyword: str, value: Any, asked: Workspace) -> SideFile:
     """Return a file, several files in place of one, or a Python object, with its kind.
 
     Raises the errors of :func:`projects_of`.
@@ -182,7 +184,7 @@ def _system(name: str, keyword: str, value: Any, asked: Workspace) -> System:
     files = value if isinstance(value, list | tuple) and value else [value]
     if all(isinstance(one, str | os.PathLike) for one in files):
         path = pooled([located(os.fspath(one)) for one in files])
-        return System(name, _kind_of_file(parts_of(path)[0], bool(asked.project.qrels)), path)
+        return SideFile(name, _kind_of_file(parts_of(path)[0], bool(asked.project.qrels)), path)
     if is_iterable(value) and not (isinstance(value, Mapping) or is_frame(value) or is_ranx(value)):
         value = list(value)  # a generator can be read once only
     elif not (isinstance(value, Mapping) or is_frame(value) or is_ranx(value)):
@@ -191,7 +193,7 @@ def _system(name: str, keyword: str, value: Any, asked: Workspace) -> System:
         )
         raise UsageError("bad-type", f"{keyword} is {called(value)}", advice)
     kind = _kind_of_object(value, asked)
-    return System(name, kind, file_of(kind, keyword, value))
+    return SideFile(name, kind, file_of(kind, keyword, value))
 
 
 def _kind_of_file(path: Path, judged: bool) -> Literal["run", "scores"]:
@@ -248,7 +250,7 @@ def _kind_of_object(value: Any, asked: Workspace) -> Literal["run", "scores"]:
 
 
 def _measures(
-    systems: Sequence[Sequence[System]], asked: Sequence[Measure]
+    systems: Sequence[Sequence[SideFile]], asked: Sequence[Measure]
 ) -> list[Sequence[Measure]]:
     """Return the measures of each side.
 

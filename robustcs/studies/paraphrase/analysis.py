@@ -284,7 +284,8 @@ RULES: tuple[VariationRule, ...] = (
 )  # fmt: skip
 
 
-Texts = Mapping[str, str]
+#: Turn → text.
+TurnTexts = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -305,7 +306,7 @@ class Variations(Result):
     )  # fmt: skip
 
 
-def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Variations:
+def vary(original: TurnTexts, human: TurnTexts, evaluated: Evaluated, seed: int) -> Variations:
     """Apply every rule to every turn of ``original`` (raw) and ``human`` (manual): turn → text; either may be empty.
 
     A rule that omits or replaces a phrase from an earlier question changes the manual text. Its result depends on the
@@ -356,7 +357,7 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
 
 
 def earlier_texts(
-    turns: Sequence[str], texts: Texts, conversations: Conversations
+    turns: Sequence[str], texts: TurnTexts, conversations: Conversations
 ) -> dict[str, list[str]]:
     """Return for each turn the texts of the earlier turns of its conversation; ``turns`` are in natural order."""
     return {
@@ -380,7 +381,7 @@ def _varied(
     return rule.make(manual, before_manual, seed) or manual, rule.make(raw, before_raw, seed) or raw
 
 
-def _notes(turns: Sequence[str], original: Texts, human: Texts) -> list[str]:
+def _notes(turns: Sequence[str], original: TurnTexts, human: TurnTexts) -> list[str]:
     notes = []
     for name, texts, other in (("Original", original, "Human"), ("Human", human, "Original")):
         lacking = [turn for turn in turns if turn not in texts]

@@ -18,7 +18,7 @@ from robustcs.result import Evaluated, Result, computes, count, number, table, t
 from robustcs.similarity.paraphrases import clean, text_key
 from robustcs.similarity.rouge_bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.stripping import Stripped, strip_feedback, without_nouns
-from robustcs.studies.paraphrase.analysis import Texts, earlier_texts
+from robustcs.studies.paraphrase.analysis import TurnTexts, earlier_texts
 from robustcs.wording import counted, some_of
 
 Stage = Literal["reformulate", "paraphrase", "remove_context"]
@@ -151,8 +151,8 @@ def without_context(
 
 
 def paraphrase(
-    original: Texts,
-    human: Texts,
+    original: TurnTexts,
+    human: TurnTexts,
     makers: Mapping[Stage, Maker],
     count_: int,
     sources: Sequence[Source],
@@ -254,8 +254,8 @@ class _Steps:
 
 
 def _context_removed(
-    steps: _Steps, rows: Sequence[_Row], raw: Mapping[str, Stripped], manual: Mapping[str, Stripped], original: Texts,
-    human: Texts, before: Mapping[str, Sequence[str]], without: Callable[[str], str],
+    steps: _Steps, rows: Sequence[_Row], raw: Mapping[str, Stripped], manual: Mapping[str, Stripped], original: TurnTexts,
+    human: TurnTexts, before: Mapping[str, Sequence[str]], without: Callable[[str], str],
 ) -> tuple[list[_Row], list[tuple[object, ...]]]:  # fmt: skip
     """Return the rows with raw texts, and Table 9: BLEU of manual against raw turns before and after removing context."""
     both = [turn for turn in manual if turn in raw]

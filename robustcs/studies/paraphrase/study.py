@@ -14,7 +14,7 @@ from robustcs.studies.study import SEED, Call, Command, check_common_turns
 if TYPE_CHECKING:
     from robustcs.project.workspace import Workspace
     from robustcs.studies.paraphrase import stages
-    from robustcs.studies.paraphrase.analysis import Texts, Variations
+    from robustcs.studies.paraphrase.analysis import TurnTexts, Variations
     from robustcs.studies.paraphrase.stages import Paraphrased
 
 
@@ -115,7 +115,7 @@ def ask(
     )
 
 
-def prepare(workspace: Workspace) -> tuple[Texts, Texts]:
+def prepare(workspace: Workspace) -> tuple[TurnTexts, TurnTexts]:
     """Read and check the inputs. Return the raw and the manual turns."""
     original, human = (workspace.texts.get(role, {}) for role in ("original", "human"))
     if not original and not human:
