@@ -31,7 +31,7 @@ _BY_NAME = "by its name"
 _PLAIN = {"dev", "train", "test", "need", "needs", "questions", "question", "q"}
 
 
-class _Known:
+class _FolderFacts:
     """What the conditions of the rules need to know about a folder."""
 
     def __init__(self, made: Proposal):
@@ -122,7 +122,7 @@ class _Rule:
 
     key: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    fits: Callable[[_Known, ScannedFile], Any] = lambda known, file: True
+    fits: Callable[[_FolderFacts, ScannedFile], Any] = lambda known, file: True
     why: str = "by its content"
 
 
@@ -173,7 +173,7 @@ _RULES = (
 
 def guess_studies(made: Proposal) -> None:
     """Assign files to the tables of studies with separate turns; other files remain undecided."""
-    known = _Known(made)
+    known = _FolderFacts(made)
     for rule in _RULES:
         # a file of an unknown kind may be one that only one command reads
         undecided = [file for file in made.files if file.path not in made.taken]
@@ -200,7 +200,7 @@ def guess_studies(made: Proposal) -> None:
                 )
 
 
-def _names(known: _Known, rule: _Rule, files: list[ScannedFile]) -> list[str]:
+def _names(known: _FolderFacts, rule: _Rule, files: list[ScannedFile]) -> list[str]:
     """Return names of systems: of assignments, their run ids; for ClariQ, the words of the name that tell a system."""
     names = short_names([file.path for file in files])
     if rule.key[0] == "clariq":
