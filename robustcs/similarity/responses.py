@@ -231,7 +231,7 @@ def checked_sentences(
     return sentences
 
 
-class _Part(NamedTuple):
+class _CitedSentence(NamedTuple):
     """A sentence [start, end) of an answer with the ids that it cites; None: all passages count."""
 
     start: int
@@ -239,20 +239,20 @@ class _Part(NamedTuple):
     citations: Sequence[str] | None
 
 
-def _parts(answer: str, cited: Cited | None) -> list[_Part]:
+def _parts(answer: str, cited: Cited | None) -> list[_CitedSentence]:
     """Return the sentences of an answer with their citations.
 
     With citations, the sentences are those of ``cited`` that are found in the answer, in order.
     """
     if not cited or not any(citations for _, citations in cited):
-        return [_Part(start, end, None) for start, end in sentences_of(answer)]
+        return [_CitedSentence(start, end, None) for start, end in sentences_of(answer)]
     parts = []
     searched = 0
     for text, citations in cited:
         start = answer.find(text, searched)
         if text and start >= 0:
             searched = start + len(text)
-            parts.append(_Part(start, searched, citations))
+            parts.append(_CitedSentence(start, searched, citations))
     return parts
 
 
