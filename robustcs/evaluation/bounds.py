@@ -99,7 +99,7 @@ class RunPairs:
     elsewhere: Codes
 
 
-class _Passages(NamedTuple):
+class _UnjudgedPassages(NamedTuple):
     """The m unjudged passages of a run.
 
     numbers
@@ -130,7 +130,7 @@ def run_pairs(
     unjudged = []
     for run, numbers in zip(runs, passages, strict=True):
         rows, ranks = np.nonzero(run.grades == UNJUDGED)
-        unjudged.append(_Passages(numbers, rows, ranks.astype(np.int32)))
+        unjudged.append(_UnjudgedPassages(numbers, rows, ranks.astype(np.int32)))
     highest = max((int(numbers.max(initial=-1)) for numbers in passages), default=-1)
     # passage number → its index among those of the first run, or -1
     index_in_first = np.full(highest + 1, -1, dtype=np.int32)
@@ -146,7 +146,7 @@ def run_pairs(
 
 def _pairs_with(
     runs: Sequence[GradeMatrix],
-    unjudged: Sequence[_Passages],
+    unjudged: Sequence[_UnjudgedPassages],
     first: int,
     seconds: Codes,
     index_in_first: _Ranks,

@@ -283,7 +283,7 @@ def coverage(
     call, since word matching cannot cover them.
     """
     words = cache(content_words)
-    known = _Passages(words, covered, passages)
+    known = _PassageTexts(words, covered, passages)
     by_turn: dict[str, list[Item]] = {turn: [] for turn in turns}
     for item in items:
         by_turn[item.turn].append(item)
@@ -362,7 +362,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class _Passages:
+class _PassageTexts:
     """Passage texts (None if unknown), and the share of an item's words that a passage must have to contain it."""
 
     words: Callable[[str], Words]
