@@ -61,7 +61,7 @@ def read_project(path: StrPath, trust: bool = False) -> Project:
     text = read_text(path)
     problems = ProblemList(path)
     data = read_toml(path, text)
-    reader = _Reader(text, Path(path).parent, problems)
+    reader = _ProjectReader(text, Path(path).parent, problems)
     reader.check_values(data)
     problems.raise_if_any()
     project = reader.project(data)
@@ -88,7 +88,7 @@ class _Table:
     path: tuple[str, ...] = ()
 
 
-class _Reader:
+class _ProjectReader:
     """Converts parsed TOML to a project and collects problems; ``asks`` lists what only a trusted project may name."""
 
     def __init__(self, text: str, folder: Path, problems: ProblemList):

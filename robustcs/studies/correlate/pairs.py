@@ -76,7 +76,7 @@ def read_question_pairs(
 
     Raises :class:`UsageError` if texts are missing, or the input of a y, or if no rewriter has a turn to compare.
     """
-    reader = _Reader(workspace, with_original)
+    reader = _PairReader(workspace, with_original)
     pairs = reader.pairs(answers)
     missing = set().union(*reader.missing.values())
     reader.notes += told_once(reader.left_out)
@@ -100,7 +100,7 @@ def _joined(qrels: Qrels | None, ranking: Ranking) -> tuple[Ranking, GradeMatrix
     return ranking, grade_matrix(ranking, qrels) if qrels else None
 
 
-class _Reader:
+class _PairReader:
     """Reads each input once; ``missing`` collects the turns that Human or a rewriter does not answer, by its name."""
 
     def __init__(self, workspace: Workspace, with_original: bool):
