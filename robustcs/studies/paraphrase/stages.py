@@ -167,7 +167,7 @@ def paraphrase(
     Raw turns are reformulated first, except those that open a conversation or are in none, which need no context. If a stage
     makes no text for a turn, the source text is kept.
     """
-    steps = _Steps(makers)
+    steps = _StagesRun(makers)
     strip = strip_feedback if stripped else Stripped
     turns = sorted({*original, *human}, key=turn_sort_key)
     conversations = evaluated.conversations_of(turns)
@@ -227,7 +227,7 @@ def paraphrase(
     return Paraphrased(evaluated, rows, kept, content=content)
 
 
-class _Steps:
+class _StagesRun:
     """The stages run so far, each counted."""
 
     def __init__(self, makers: Mapping[Stage, Maker]):
@@ -254,7 +254,7 @@ class _Steps:
 
 
 def _context_removed(
-    steps: _Steps, rows: Sequence[_Row], raw: Mapping[str, Stripped], manual: Mapping[str, Stripped], original: TurnTexts,
+    steps: _StagesRun, rows: Sequence[_Row], raw: Mapping[str, Stripped], manual: Mapping[str, Stripped], original: TurnTexts,
     human: TurnTexts, before: Mapping[str, Sequence[str]], without: Callable[[str], str],
 ) -> tuple[list[_Row], list[tuple[object, ...]]]:  # fmt: skip
     """Return the rows with raw texts, and Table 9: BLEU of manual against raw turns before and after removing context."""
