@@ -278,7 +278,7 @@ def find_slices(
     return finds
 
 
-class _Tests(NamedTuple):
+class _RuleTests(NamedTuple):
     """Differences of the R rules of a row of values: mean of the rule's turns − that of the others.
 
     differences
@@ -296,7 +296,7 @@ class _Tests(NamedTuple):
 
 def _tests_of(
     table: Floats, rules: Sequence[Sequence[SliceRule]], units: Units, seed: int, draws: int
-) -> list[_Tests]:
+) -> list[_RuleTests]:
     """Return the differences of the ``rules`` of each row of ``table`` [M, T]."""
     weights = [_weights(of_row, table.shape[1]) for of_row in rules]
     drawn = [np.empty((len(of_row), draws)) for of_row in rules]
@@ -311,7 +311,7 @@ def _tests_of(
     for row, of_row in enumerate(weights):
         differences = of_row @ table[row]
         squares = (drawn[row] ** 2).sum(axis=1) + differences**2
-        tests.append(_Tests(differences, drawn[row], np.sqrt(squares / (draws + 1))))
+        tests.append(_RuleTests(differences, drawn[row], np.sqrt(squares / (draws + 1))))
     return tests
 
 
