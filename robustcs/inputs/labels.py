@@ -29,7 +29,7 @@ from robustcs.inputs.tables import (
     GRADE_NAMES,
     TURN_NAMES,
     Row,
-    Table,
+    TableFile,
     csv_rows,
     find_column,
     read_table,
@@ -144,7 +144,7 @@ def read_labels(path: StrPath, texts: Callable[[], LabelTexts] | None = None) ->
     return _labels(path, rows, problems, len(found) - len(read), unknown)
 
 
-def _cells(path: StrPath, table: Table, problems: ProblemList) -> Iterator[Row]:
+def _cells(path: StrPath, table: TableFile, problems: ProblemList) -> Iterator[Row]:
     """Yield the rows of a table; rows of CSV may be short, because spreadsheets drop empty cells at the end of a row.
 
     ``judge --export`` puts an apostrophe before ids that a spreadsheet would change.
