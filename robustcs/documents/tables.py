@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents import words
-from robustcs.documents.document import Column, Paragraph, Table
+from robustcs.documents.document import Column, Paragraph, TableBlock
 from robustcs.evaluation.measure import is_averaged
 from robustcs.lazy import pd
 from robustcs.result import Field
@@ -103,7 +103,7 @@ def result_table(
     most: int | None = None,
     slug: str = "",
     hint: str = "",
-) -> Table:
+) -> TableBlock:
     """Return a table of ``result`` for people.
 
     rows
@@ -142,7 +142,7 @@ def result_table(
     )
     changes = rules_between([getattr(line, by) for line in lines] if by else [])
     heads = tuple(head(field) for field, _ in shown)
-    return Table(
+    return TableBlock(
         slug or name,
         caption,
         heads,
@@ -183,7 +183,7 @@ def wide_table(
     by: str | None = None,
     slug: str = "",
     hint: str = "",
-) -> Table:
+) -> TableBlock:
     """Return a pivoted table of ``result``: one row per ``index``, and columns of ``values`` for every value of ``across``.
 
     heads
@@ -251,7 +251,7 @@ def group_columns(
     ]
 
 
-def collection_tables(result: Result, name: str = "") -> list[Table]:
+def collection_tables(result: Result, name: str = "") -> list[TableBlock]:
     """Return the table ``name`` of each collection, or the first short one; only CSV and JSON have its notes."""
     every = result.by_collection
     if not every:
@@ -278,9 +278,9 @@ def collection_tables(result: Result, name: str = "") -> list[Table]:
     ]
 
 
-def plain_tables(result: Result, names: Iterable[str]) -> list[Table | Paragraph]:
+def plain_tables(result: Result, names: Iterable[str]) -> list[TableBlock | Paragraph]:
     """Return tables that no block shows, with all their columns."""
-    shown: list[Table | Paragraph] = []
+    shown: list[TableBlock | Paragraph] = []
     for name in names:
         spec, made = result.spec(name), result.table(name)
         columns = _declared(spec, made.names)

@@ -42,7 +42,7 @@ from robustcs.retrieval.store import Ranker, Ranking, RankingStore, Searcher, di
 from robustcs.wording import counted, turns_in_words
 
 if TYPE_CHECKING:
-    from robustcs.documents.document import Table
+    from robustcs.documents.document import TableBlock
 
 PLAN = table(
     "plan", "Turns that are answered already, one row per system, and one for all systems.",
@@ -63,7 +63,7 @@ class Plan(Result):
     plan = PLAN
 
 
-def plan_table(result: Result) -> Table:
+def plan_table(result: Result) -> TableBlock:
     """Return the plan as a table, with a rule above the row for all systems."""
     rows = result.tables["plan"]
     columns: list[Shown] = [

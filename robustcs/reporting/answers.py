@@ -15,7 +15,7 @@ from robustcs.documents.document import (
     Heading,
     Paragraph,
     Picture,
-    Table,
+    TableBlock,
     Verdict,
 )
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
@@ -39,7 +39,7 @@ from robustcs.version import __version__
 from robustcs.wording import shortened
 
 #: A block whose figures are drawn.
-Shown = Heading | Paragraph | Table | Picture | Cards
+Shown = Heading | Paragraph | TableBlock | Picture | Cards
 #: ``main``: a figure, or a table that the question names. ``other``: another table, only in the page. ``read``: turns to read.
 Kind = Literal["heading", "main", "other", "read"]
 
@@ -194,7 +194,7 @@ def _placed(blocks: Sequence[Block], tables: Sequence[str]) -> Iterable[tuple[Bl
             placed.append(((0, 0), block, "main"))
         elif isinstance(block, Heading):
             placed.append(((heading, -2), block, "heading"))
-        elif not isinstance(block, Table):
+        elif not isinstance(block, TableBlock):
             placed.append(((heading, len(tables) + 1), block, "read"))
         elif block.of in tables:
             placed.append(((heading, tables.index(block.of) + 1), block, "main"))
@@ -238,7 +238,7 @@ def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:
     taken: set[str] = set()
     unique: list[Block] = []
     for block in blocks:
-        if isinstance(block, Table | Figure | Cards):
+        if isinstance(block, TableBlock | Figure | Cards):
             name = (
                 block.slug
                 if block.slug == key or block.slug.startswith(f"{key}-")

@@ -15,7 +15,7 @@ from robustcs.documents.document import (
     Opening,
     Paragraph,
     Picture,
-    Table,
+    TableBlock,
     Verdict,
 )
 from robustcs.project.model import Project
@@ -26,10 +26,10 @@ from robustcs.studies.study import Question
 from robustcs.wording import counted, some_of
 
 
-def tables_of(project: Project, answer: Section) -> list[Table]:
+def tables_of(project: Project, answer: Section) -> list[TableBlock]:
     """Return all tables of an answer as the report shows them."""
     blocks = [*answer.overview, *(block for block, _ in answer.blocks)]
-    return [_named(block, project, answer) for block in blocks if isinstance(block, Table)]
+    return [_named(block, project, answer) for block in blocks if isinstance(block, TableBlock)]
 
 
 def opening(project: Project, answers: Sequence[tuple[Question, Section]]) -> Opening:
@@ -72,7 +72,7 @@ def section(
     first = list(takewhile(lambda block: not isinstance(block, Heading), main))
     lead = [
         block
-        for kind in (Picture, Table)
+        for kind in (Picture, TableBlock)
         for block in [one for one in first if isinstance(one, kind)][:1]
     ]
     folded = [block for block in main if block not in lead]
@@ -83,7 +83,7 @@ def section(
         Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {answer.policy_line}."))),
     ]
     if others := _of_kind(placed, "other"):
-        tables = counted(sum(isinstance(block, Table) for block in others), "further table")
+        tables = counted(sum(isinstance(block, TableBlock) for block in others), "further table")
         shown.append(Fold(tables, tuple(others), page_only=True))
     if to_read := tuple(block for block, _ in placed if isinstance(block, Cards)):
         shown.append(Fold("Turns to read", to_read, page_only=True))
@@ -108,7 +108,7 @@ def _of_kind(placed: Sequence[tuple[Any, Kind]], wanted: Kind) -> list[Any]:
 
 
 def _summary(folded: Sequence[Any]) -> str:
-    kinds = (("figure", Picture), ("table", Table))
+    kinds = (("figure", Picture), ("table", TableBlock))
     counts = [(sum(isinstance(block, kind) for block in folded), what) for what, kind in kinds]
     parts = [counted(number, what) for number, what in counts if number]
     return f"More on this: {some_of(['how to read it', *parts], 3)}"
@@ -119,7 +119,7 @@ def _named(block: Any, project: Project, answer: Section) -> Any:
 
     The caption begins with what the judgments cannot tell.
     """
-    if not isinstance(block, Table | Picture):
+    if not isinstance(block, TableBlock | Picture):
         return block
     end = "" if block.caption.endswith((".", "?")) else "."
     return replace(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from robustcs.documents.document import Block, Figure, Table, Verdict
+    from robustcs.documents.document import Block, Figure, TableBlock, Verdict
     from robustcs.project.model import Project
     from robustcs.project.trust import Limit
     from robustcs.project.workspace import Workspace
@@ -260,7 +260,7 @@ class Answer:
     reading: str = ""
     to_read: tuple[Block, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    overview: tuple[Table | Figure, ...] = ()
+    overview: tuple[TableBlock | Figure, ...] = ()
     family: Family | None = None
     limits: Sequence[Limit] = ()
 

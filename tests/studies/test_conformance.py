@@ -15,7 +15,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 import robustcs
 from robustcs.documents.data import to_json
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, TableBlock
 from robustcs.inputs.texts import TextFile
 from robustcs.project.reading import read_project
 from robustcs.studies.registry import STUDIES, study
@@ -299,7 +299,7 @@ def test_blocks_name_their_tables_and_figures_say_what_they_show(
 ) -> None:
     study = next(study for study in STUDIES if study.name == answered)
     for block in study.part("show").show(result):
-        if isinstance(block, Table):
+        if isinstance(block, TableBlock):
             assert block.of in ("", *result.tables)
         if isinstance(block, Figure):
             assert len(block.alt) > 20 and len(block.caption) > 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, TableBlock
 from robustcs.messages import Either, Message
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.workspace import Workspace
@@ -38,7 +38,7 @@ def _answer(workspace: Workspace) -> Answer:
     opening = tuple(
         one
         for one in blocks
-        if isinstance(one, Table | Figure) and one.slug in ("agreement", "audit")
+        if isinstance(one, TableBlock | Figure) and one.slug in ("agreement", "audit")
     )
     rest = tuple(one for one in blocks if one not in opening)
     return Answer(

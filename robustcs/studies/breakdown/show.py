@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, marks
-from robustcs.documents.document import Block, Card, Cards, Table, begun
+from robustcs.documents.document import Block, Card, Cards, TableBlock, begun
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import (
@@ -89,7 +89,7 @@ def _told(rows: pd.DataFrame) -> str:
     return noted((_label(row), row.note) for row in rows.itertuples())
 
 
-def _bins(result: Breakdown) -> list[Table]:
+def _bins(result: Breakdown) -> list[TableBlock]:
     """Return a table per rewriter."""
     every = result.rows("bins")
     known = all(row.unchanged is not None for row in every)
@@ -121,7 +121,7 @@ def _bins(result: Breakdown) -> list[Table]:
     return tables
 
 
-def _attribution(result: Breakdown, attribution: pd.DataFrame) -> Table:
+def _attribution(result: Breakdown, attribution: pd.DataFrame) -> TableBlock:
     rows = _cut_by_cut(attribution)
     share = (
         result.spec("attribution").field("share").called("share")
@@ -141,7 +141,7 @@ def _wilson(result: Breakdown) -> str:
     return f"In brackets: 95% CI (Wilson intervals{units}, not adjusted for multiple comparisons)."
 
 
-def _blame(result: Breakdown, blame: pd.DataFrame) -> Table:
+def _blame(result: Breakdown, blame: pd.DataFrame) -> TableBlock:
     errors = result.attribution
     chance = errors[errors["cause"] == "qr"][["rewriter", "metric", "threshold", "by_chance"]]
     columns: list[Shown] = [
@@ -194,7 +194,7 @@ def _pair(row: Any) -> str:
     return f"{FORMULATION_NAMES[row.first]}:{FORMULATION_NAMES[row.second]}"
 
 
-def _answerable(result: Breakdown, answerable: pd.DataFrame) -> Table:
+def _answerable(result: Breakdown, answerable: pd.DataFrame) -> TableBlock:
     rows = _cut_by_cut(answerable[answerable["rewriter"] == answerable["rewriter"].iloc[0]])
     rows["both"] = [f"{row.answered} of {row.answerable}" for row in rows.itertuples()]
     heads = {"all": "all turns", "rewritten": "turns that needed rewriting"}
@@ -207,7 +207,7 @@ def _answerable(result: Breakdown, answerable: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def _tests(result: Breakdown, tests: pd.DataFrame) -> Table:
+def _tests(result: Breakdown, tests: pd.DataFrame) -> TableBlock:
     rows = _cut_by_cut(tests)
     columns: list[Shown] = [
         _CORRECT, *_of(rows), (text("First:second"), _pair),
@@ -240,7 +240,7 @@ def _tests(result: Breakdown, tests: pd.DataFrame) -> Table:
     )
 
 
-def _headroom(result: Breakdown, headroom: pd.DataFrame) -> Table:
+def _headroom(result: Breakdown, headroom: pd.DataFrame) -> TableBlock:
     rows = _cut_by_cut(headroom)
     return result_table(
         result, "headroom", "What would a perfect rewriter gain?",
@@ -253,7 +253,7 @@ def _headroom(result: Breakdown, headroom: pd.DataFrame) -> Table:
 
 
 #: Table → the function that shows its rows.
-_VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame], Table]] = {
+_VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame], TableBlock]] = {
     "attribution": _attribution, "blame": _blame, "answerable": _answerable, "tests": _tests, "headroom": _headroom,
 }  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from robustcs.documents.bins import marks
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Figure, TableBlock
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import whole_percent
 from robustcs.lazy import pd
@@ -53,7 +53,7 @@ def _samples(result: Reviews) -> str:
     return said.replace(".  ", ". ").replace("  ", " ")
 
 
-def _categories(result: Reviews) -> Table:
+def _categories(result: Reviews) -> TableBlock:
     columns = ["category", *_whose(result), "count", "reviewed", "share"]
     note = f"{_samples(result)} A turn may have several categories; {NONE}: reviewed, but no category fits."
     return result_table(
@@ -101,7 +101,7 @@ def _drawn(width: Width, frame: pd.DataFrame) -> MatplotlibFigure:
     return forest(width, names, panels, "share of all turns in %, 95% CI")
 
 
-def _crossings(result: Reviews) -> list[Table]:
+def _crossings(result: Reviews) -> list[TableBlock]:
     tables = []
     for by, part in result.crossings.groupby("by", sort=False):
         shown = part[(part["count"] > 0) & (part["category"] != NONE)]
@@ -128,7 +128,7 @@ def _crossings(result: Reviews) -> list[Table]:
     return tables
 
 
-def _differences(result: Reviews) -> list[Table]:
+def _differences(result: Reviews) -> list[TableBlock]:
     if not len(result.differences):
         return []
     coder = _whose(result, "coder")
@@ -160,7 +160,7 @@ def _differences(result: Reviews) -> list[Table]:
     ]
 
 
-def _coders(result: Reviews) -> list[Table]:
+def _coders(result: Reviews) -> list[TableBlock]:
     if not len(result.coders):
         return []
     columns = ["first", "second", "category", "kappa", "turns", "both", "only_first", "only_second"]

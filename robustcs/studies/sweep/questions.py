@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.documents.headline import headline_of
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.project.requirements import formulations_by_answers, formulations_by_rankings
@@ -23,7 +23,7 @@ def _answer(workspace: Workspace) -> Answer:
         reachable_thresholds(workspace.project.thresholds, workspace.project.metrics),
     )
     blocks = (
-        replace(block, slug=f"sweep-{block.slug}") if isinstance(block, Table) else block
+        replace(block, slug=f"sweep-{block.slug}") if isinstance(block, TableBlock) else block
         for block in show(result, marked=cut)
     )
     return Answer(result, tuple(blocks), finding(result, cut[:1]))

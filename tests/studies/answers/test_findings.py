@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.studies.answers.analysis import Item, SystemAnswers
 from robustcs.studies.answers.findings import (
     answer_findings,
@@ -56,7 +56,7 @@ def test_tables_without_vital_nuggets_are_of_all() -> None:
     items = [Item("nuggets", "1_1", "flour", "okay"), Item("nuggets", "1_1", "water")]
     result = held(items, SystemAnswers("a", {"1_1": "flour"}), SystemAnswers("b", {}))
     assert headline(result, "nuggets") == "nuggets_all"
-    tables = {block.slug: block for block in show(result) if isinstance(block, Table)}
+    tables = {block.slug: block for block in show(result) if isinstance(block, TableBlock)}
     means, pairs = tables["measures-nuggets"], tables["pairs"]
     assert [row[1] for row in means.rows] == [
         "0.500",
@@ -250,7 +250,7 @@ def test_turns_as_units_are_no_clusters() -> None:
         for place in range(6)
     ]
     result = held(items, SystemAnswers("a", {"1_1": "fact number1"}), SystemAnswers("b", {}))
-    notes = [block.note for block in show(result) if isinstance(block, Table)]
+    notes = [block.note for block in show(result) if isinstance(block, TableBlock)]
     assert result.evaluated.unit == "turn" and any(
         "95% CI (Wilson intervals)." in note for note in notes
     )

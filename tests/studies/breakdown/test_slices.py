@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import robustcs
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.differences import text_difference
@@ -139,7 +139,7 @@ def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
         in cost
     )
     assert {"error_types", "slices", "found_slices"} <= {
-        block.of for block in opening.blocks if isinstance(block, Table)
+        block.of for block in opening.blocks if isinstance(block, TableBlock)
     }
     assert answers.findings[-1].startswith(
         "The rewriter loses the most F1 on turns with depth ≤ 4 and shift = stays: "

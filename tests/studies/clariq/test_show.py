@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.evaluation.clarification import DocumentRelevance
 from robustcs.inputs.clariq import Preference, Topics
 from robustcs.policy import EvaluationPolicy
@@ -33,7 +33,7 @@ def test_every_table_has_cells_for_its_columns() -> None:
         0,
     )
     blocks = show(result)
-    tables = {block.slug: block for block in blocks if isinstance(block, Table)}
+    tables = {block.slug: block for block in blocks if isinstance(block, TableBlock)}
     assert list(tables) == [
         "question_relevance", "document_relevance", "comparisons-documents", "clarification_need", "need_confusion",
         "preference",
@@ -68,7 +68,7 @@ def test_pairs_of_systems_stand_together() -> None:
         Preference(criterion, first, second, first, "") for criterion, first, second in judged
     )
     [table] = show(clariq(outputs(), None, {}, preferences, EvaluationPolicy(), 0))
-    assert isinstance(table, Table)
+    assert isinstance(table, TableBlock)
     assert [row[:2] for row in table.rows] == [
         ("clear", "a : b"),
         ("warm", "a : b"),

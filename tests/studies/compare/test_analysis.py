@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from robustcs.documents.document import Cards, Table
+from robustcs.documents.document import Cards, TableBlock
 from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.state import read_state
@@ -333,7 +333,7 @@ def test_the_table_of_the_gate() -> None:
     same, worse = system(dict.fromkeys(TURNS, 0.5)), system(dict.fromkeys(TURNS, 0.4))
     old = state({"gone": same, "b": same, "a": same})
     table = show(compared(old, state({"b": same, "a": worse}), "drop>0.05"))[0]
-    assert isinstance(table, Table) and table.caption == "Gate: failed (drop>0.05)"
+    assert isinstance(table, TableBlock) and table.caption == "Gate: failed (drop>0.05)"
     assert [column.title for column in table.columns] == [
         "System",
         "Measure",
@@ -350,7 +350,9 @@ def test_the_table_of_the_gate() -> None:
         " the old state. 1 other case passed."
     )
     table = show(compared(old, old, "drop>0.05", "p<0.1"))[0]
-    assert isinstance(table, Table) and table.caption == "Gate: passed" and len(table.rows) == 6
+    assert (
+        isinstance(table, TableBlock) and table.caption == "Gate: passed" and len(table.rows) == 6
+    )
     assert table.rows[0] == ("drop>0.05", "gone", "NDCG@3", "+0.000", "–", "passed")
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.evaluation.hole_order import JudgmentsNeeded, Order
 from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
@@ -48,9 +48,9 @@ def result(holes: int, expected: float = 0.00123456) -> Worklist:
     )
 
 
-def table(worklist: Worklist) -> Table:
+def table(worklist: Worklist) -> TableBlock:
     holes = show(worklist)[-1]
-    assert isinstance(holes, Table)
+    assert isinstance(holes, TableBlock)
     return holes
 
 
@@ -65,7 +65,7 @@ def test_people_see_the_first_holes_and_how_many_there_are() -> None:
 
 def test_orders_say_what_is_settled_and_what_it_takes() -> None:
     orders = show(result(25))[0]
-    assert isinstance(orders, Table)
+    assert isinstance(orders, TableBlock)
     assert orders.caption == "Which system is better? 3 orders: 1 proven, 1 certain, 1 open"
     assert [row[-2:] for row in orders.rows] == [("open", "3"), ("certain", "0"), ("proven", "0")]
     assert "for all orders about 3 of 25 (80% range: 1 to 7)." in orders.note
