@@ -18,7 +18,8 @@ from robustcs.project.conversations import conversations_of
 from robustcs.project.model import AgreementFiles, Project
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.studies.agreement.analysis import AnnotatedTexts, SnippetAgreement, snippet_agreement
+from robustcs.studies.agreement.analysis import SnippetAgreement, snippet_agreement
+from robustcs.studies.agreement.effort import AnnotatedTexts
 from robustcs.studies.agreement.ratings import RatingAgreement, rating_agreement
 
 
