@@ -21,7 +21,8 @@ from robustcs.inputs.annotations import (
 )
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.agreement.analysis import AnnotatedTexts, majority_rule, snippet_agreement
+from robustcs.studies.agreement.analysis import majority_rule, snippet_agreement
+from robustcs.studies.agreement.effort import AnnotatedTexts
 
 EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
 
