@@ -151,7 +151,7 @@ def coverage(
     own = [np.flatnonzero(some.units.codes == code) for code in range(some.units.count)]
     bounds = (0.0, 1.0)
     truth = [
-        (one.own.value, one.contrast.difference)
+        (one.estimate.value, one.contrast.difference)
         for one in slices_of([values], sliced.slicings, some.units, 0)[0]
     ]
     counts = np.zeros(4)
@@ -167,7 +167,7 @@ def coverage(
             truth,
             strict=True,
         ):
-            own_, found = one.own, one.contrast
+            own_, found = one.estimate, one.contrast
             counts += [own_.low <= mean <= own_.high, own_.low == own_.low,
                        found.low <= difference <= found.high, found.low == found.low]  # fmt: skip
     return counts

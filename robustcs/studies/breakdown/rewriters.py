@@ -217,7 +217,7 @@ def slice_shares(
             which, slices_of(hits, own, units, seed, shares=True), strict=True
         ):
             for one in slices:
-                share_ = one.own
+                share_ = one.estimate
                 counts = (one.turns, cause, round(share_.value * one.turns))
                 rows.append(
                     (

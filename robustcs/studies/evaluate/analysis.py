@@ -469,7 +469,7 @@ def _slice_means(scored: ScoredSystems) -> list[tuple[Any, ...]]:
             for one in slices_of(
                 [values[rows_of]], cut, units.take(rows_of), seed, shares=shares, bounds=bounds
             )[0]:
-                mean = one.own
+                mean = one.estimate
                 rows.append(
                     (
                         name,

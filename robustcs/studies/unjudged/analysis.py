@@ -376,8 +376,14 @@ class Gaps:
             for one in slices_of(
                 [unjudged], own, self.units, self.seed, shares=True, weights=retrieved
             )[0]:
-                hits = round(one.own.value * one.weight) if one.weight else 0
-                found = (int(one.weight), hits, one.own.value, one.own.low, one.own.high)
+                hits = round(one.estimate.value * one.weight) if one.weight else 0
+                found = (
+                    int(one.weight),
+                    hits,
+                    one.estimate.value,
+                    one.estimate.low,
+                    one.estimate.high,
+                )
                 rows.append((run.name, one.slicing, one.name, one.turns, *found, *cells(one)))
         return rows
 
