@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.errors import InputError, UsageError
-from robustcs.evaluation.holes import Grades, grades_by_pair
+from robustcs.evaluation.holes import GradesByPair, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix, graded_run
 from robustcs.evaluation.measure import GIVEN, GOLD_MEASURES, Measure, averaged, refuse_given
-from robustcs.evaluation.ranking import Ranking, Top, rank_run
+from robustcs.evaluation.ranking import GradedTop, Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import IRDS_PREFIX, StrPath, parts_of, shown, sidecar_path
@@ -311,9 +311,9 @@ class Inputs:
         """Return the grade matrix of each (role, run file)."""
         return self._each(files, partial(_graded, self.project.policy, self.qrels))
 
-    def tops(self, files: Mapping[str, Path], depth: int) -> dict[str, Top]:
+    def tops(self, files: Mapping[str, Path], depth: int) -> dict[str, GradedTop]:
         """Return the top ``depth`` passages of each run (name → file), with their grades if there are qrels."""
-        grades: Grades = grades_by_pair(self.qrels) if self.project.qrels and files else {}
+        grades: GradesByPair = grades_by_pair(self.qrels) if self.project.qrels and files else {}
         return dict(
             zip(files, self.per_run(list(files.items()), partial(_top, grades, depth)), strict=True)
         )
@@ -472,7 +472,7 @@ def _matrix(path: Path, policy: EvaluationPolicy, qrels: Qrels) -> GradeMatrix:
     return grade_matrix(_ranking(policy, shown(path), path)[0], qrels)
 
 
-def _top(grades: Grades, depth: int, ranking: Ranking) -> Top:
+def _top(grades: GradesByPair, depth: int, ranking: Ranking) -> GradedTop:
     return {
         turn: [(name, grades.get((turn, name))) for name in names]
         for turn, names in ranking.by_turn(depth)

@@ -42,7 +42,7 @@ from robustcs.documents.words import cut_label, measure_label
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Binned, Formulations
 from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.ranking import Top
+from robustcs.evaluation.ranking import GradedTop
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
@@ -259,7 +259,7 @@ def _responses(project: Project) -> dict[str, dict[str, str]]:
     }
 
 
-def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:
+def _wanted(tops: Mapping[str, GradedTop], turns: list[str]) -> list[str]:
     """Return the ids of all passages shown, each once."""
     found = (passage for turn in turns for top in tops.values() for passage, _ in top.get(turn, ()))
     return list(dict.fromkeys(found))

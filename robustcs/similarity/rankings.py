@@ -193,7 +193,7 @@ def _common(pair: RankingPair, k: int) -> npt.NDArray[np.int64]:
     return np.bincount(pair.row[within], minlength=len(pair.turns))
 
 
-def rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
+def ranking_rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
     """Return rank-biased overlap extrapolated beyond the ends of the lists, in [0, 1].
 
     0 if QR does not answer the turn. The agreement at depth d, 2 · common / (documents of both

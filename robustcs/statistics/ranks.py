@@ -79,7 +79,9 @@ def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Floats:
     return 2 * mean - 1
 
 
-def rbo(first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSISTENCE) -> Floats:
+def system_rbo(
+    first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSISTENCE
+) -> Floats:
     """Return extrapolated rank-biased overlap in [0, 1] of complete rankings.
 
     Webber, Moffat & Zobel (2010), equation 32. Tied systems share the best of their ranks.
@@ -107,7 +109,7 @@ RankCorrelation = Callable[[npt.ArrayLike, npt.ArrayLike], Floats]
 METHODS: dict[str, RankCorrelation] = {
     "kendall": kendall,
     "tau_ap": tau_ap,
-    "rbo": rbo,
+    "rbo": system_rbo,
 }
 
 

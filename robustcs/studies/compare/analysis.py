@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation.missing_scores import bounded_comparisons
-from robustcs.evaluation.ranking import Top
+from robustcs.evaluation.ranking import GradedTop
 from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.evaluation.thresholds import (
     DEFAULT_THRESHOLDS,
@@ -155,7 +155,7 @@ class Comparison(Result):
 
     old: ProjectState
     new: ProjectState
-    tops: Mapping[str, Top] = field(default_factory=dict)
+    tops: Mapping[str, GradedTop] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
 
     @property

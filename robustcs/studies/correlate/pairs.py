@@ -47,7 +47,7 @@ from robustcs.similarity.rankings import (
     pair_rankings,
     parse_answer_measure,
     ranking_depth,
-    rbo,
+    ranking_rbo,
 )
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
@@ -447,7 +447,7 @@ class _PairReader:
             )
         pair = self._paired[part.name]
         if one.kind == "rbo":
-            values = rbo(pair, one.persistence)
+            values = ranking_rbo(pair, one.persistence)
         else:
             values = (overlap if one.kind == "overlap" else jaccard)(pair, one.depth)
         series = pd.Series(values, list(pair.turns))

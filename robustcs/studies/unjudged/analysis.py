@@ -30,7 +30,7 @@ from robustcs.evaluation.hole_expectation import (
     expected_drops,
 )
 from robustcs.evaluation.hole_tipping import TIPPING, tipping
-from robustcs.evaluation.holes import Grades, JudgedRun
+from robustcs.evaluation.holes import GradesByPair, JudgedRun
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import Scores, score_columns
 from robustcs.inputs.qrels import Qrels
@@ -246,13 +246,13 @@ class Gaps:
     measures: Sequence[Measure]
     policy: EvaluationPolicy
     settings: Settings
-    later: Grades | None = None
+    later: GradesByPair | None = None
     filled: FilledHoles | None = None
     slicings: Sequence[Slicing] = ()
     units: Units | None = None
     seed: int = 0
-    new: Mapping[str, Grades] = field(default_factory=dict)
-    judges: Mapping[str, Grades] = field(default_factory=dict)
+    new: Mapping[str, GradesByPair] = field(default_factory=dict)
+    judges: Mapping[str, GradesByPair] = field(default_factory=dict)
 
     @cached_property
     def _bounded(self) -> list[Measure]:
