@@ -12,7 +12,7 @@ import numpy as np
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.ranks import DECIMALS, METHODS, rank_stability
+from robustcs.statistics.ranks import DECIMALS, RANK_CORRELATIONS, rank_stability
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
@@ -46,7 +46,7 @@ def system_rows(
     )
     turns = [int(side.units.sizes.sum()) for side in (human, model)]
     rows = []
-    for method in METHODS:
+    for method in RANK_CORRELATIONS:
         found = rank_stability(
             human.sums, model.sums, human.units.sizes, seed, method, apart, human.units.kind
         )

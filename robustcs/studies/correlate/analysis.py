@@ -32,7 +32,11 @@ from robustcs.similarity.texts import words
 from robustcs.statistics.columns import columns_of
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm
-from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
+from robustcs.statistics.unit_correlation import (
+    CORRELATIONS,
+    unit_correlation,
+    unit_partial_correlation,
+)
 from robustcs.statistics.units import Units, units_of
 
 #: Similar questions with different answers (a sensitive ranker), and different questions with the same answers.
@@ -244,7 +248,7 @@ def _correlated(
             head: dict[str, object] = {"x": x, "y": y, "subset": subset, "turns": int(known.sum())}
             rows += [
                 head | {"method": method} | _cells(unit_correlation(*both, own, method))
-                for method in METHODS
+                for method in CORRELATIONS
             ]
             constant = np.column_stack([values[known] for values in given.values()])
             partial.append(

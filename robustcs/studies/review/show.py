@@ -10,7 +10,7 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import whole_percent
 from robustcs.lazy import pd
 from robustcs.result import text
-from robustcs.statistics.finite import DIFFERENCE_METHOD, SHARE_METHOD
+from robustcs.statistics.finite import FINITE_DIFFERENCE_METHOD, FINITE_SHARE_METHOD
 from robustcs.studies.review.analysis import NONE, Reviews
 from robustcs.wording import counted, system_name
 
@@ -47,7 +47,7 @@ def _samples(result: Reviews) -> str:
     samples = "; ".join(dict.fromkeys(frame["sample"]))
     said = f"Sample: {samples}. "
     if frame["random"].any():
-        said += f"95% CI for all turns from which it was drawn: {SHARE_METHOD}, not adjusted for multiple comparisons."
+        said += f"95% CI for all turns from which it was drawn: {FINITE_SHARE_METHOD}, not adjusted for multiple comparisons."
     for note in dict.fromkeys(frame.loc[~frame["random"].astype(bool), "note"]):
         said += f" {note[0].upper()}{note[1:]}."
     return said.replace(".  ", ". ").replace("  ", " ")
@@ -149,7 +149,7 @@ def _differences(result: Reviews) -> list[TableBlock]:
     )
     last: list[Shown] = [separates] if result.differences["separates"].notna().any() else []
     note = (
-        f"Difference in percentage points. 95% CI for all turns: {DIFFERENCE_METHOD}; a category separates two systems if the"
+        f"Difference in percentage points. 95% CI for all turns: {FINITE_DIFFERENCE_METHOD}; a category separates two systems if the"
         " interval adjusted for all comparisons of the sample (Bonferroni) excludes 0."
         if last else "Difference in percentage points; no interval, because the sample is not random."
     )  # fmt: skip
