@@ -15,7 +15,7 @@ from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import identify
 from robustcs.programs.outputs import OutputStore
-from robustcs.programs.runner import Asking, Track, ask_program, program_identity
+from robustcs.programs.runner import ProgramCall, Track, call_program, program_identity
 from robustcs.project.model import AnswerFiles
 from robustcs.project.workspace import Workspace
 from robustcs.wording import Note, counted, some_of
@@ -157,10 +157,10 @@ class Program:
     track: Track
     store: OutputStore = field(default_factory=OutputStore)
 
-    def ask(
+    def call(
         self, requests: Mapping[Key, Mapping[str, Any]]
     ) -> tuple[dict[Key, ProgramSupport], list[str]]:
-        """Return the answers of the program by key, and a note on those without one. Stored answers are not asked again.
+        """Return the answers of the program by key, and a note on those without one. Stored answers are not requested again.
 
         Each request has ``question``, ``answer``, ``sentences`` and ``passages`` (id and text). An answer has ``response``,
         ``supported`` (true, false or null by sentence), or both.
@@ -168,18 +168,18 @@ class Program:
         Raises :class:`ProgramError` if the program cannot be started or gives no usable answer.
         """
         keys = {str(number): key for number, key in enumerate(requests)}
-        asked: dict[str, Mapping[str, Any]] = {
+        by_key: dict[str, Mapping[str, Any]] = {
             number: requests[key] for number, key in keys.items()
         }
         maker = f"answers {program_identity(self.command)}"
-        found = dict(self.store.get(maker, asked))
+        found = dict(self.store.get(maker, by_key))
         open_ = [
-            {"id": number, **request} for number, request in asked.items() if number not in found
+            {"id": number, **request} for number, request in by_key.items() if number not in found
         ]
         complaint = ""
         if open_:
-            replies = ask_program(
-                Asking(self.command), open_, lambda fresh: self.store.put(maker, fresh, asked), accept=_usable, what="asking",
+            replies = call_program(
+                ProgramCall(self.command), open_, lambda fresh: self.store.put(maker, fresh, by_key), accept=_usable, what="asking",
                 track=self.track,
             )  # fmt: skip
             found |= replies.answers
@@ -187,7 +187,7 @@ class Program:
         said = {
             keys[number]: one
             for number, reply in found.items()
-            if (one := _said(reply, asked[number]))
+            if (one := _said(reply, by_key[number]))
         }
         lacking = len(requests) - len(said)
         if requests and not said:

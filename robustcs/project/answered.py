@@ -311,14 +311,14 @@ class AnswerInputs:
 
     # ------------------------------------------------------------ outcome of every turn
 
-    def ask(
+    def call_program(
         self,
         program: Program,
         turns: Sequence[str],
         passages: Mapping[str, Passages | None],
         texts: Mapping[str, str] | None,
     ) -> None:
-        """Ask a program about all answers; :meth:`traced` uses what it says."""
+        """Call a program with all answers; :meth:`traced` uses what it says."""
         requests: dict[tuple[str, str], dict[str, Any]] = {}
         for name, answers in self.responses.items():
             for turn in (turn for turn in turns if answers.get(turn, "").strip()):
@@ -328,7 +328,7 @@ class AnswerInputs:
                     "sentences": [answers[turn][start:end] for start, end in sentences_of(answers[turn])],
                     "passages": [{"id": one, "text": (texts or {}).get(one, "")} for one in given],
                 }  # fmt: skip
-        self.said, notes = program.ask(requests)
+        self.said, notes = program.call(requests)
         self.notes += notes
 
     def conversation(self, turn: str) -> list[tuple[str, str]]:

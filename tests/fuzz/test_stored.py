@@ -28,7 +28,7 @@ from robustcs.project.state import read_state
 from robustcs.retrieval.store import Ranker, RankingStore
 from robustcs.stored import sealed
 from robustcs.studies.compare.analysis import compare
-from robustcs.studies.judge.asking import ProgramGrade, ProgramJudge, read_judge, write_judge
+from robustcs.studies.judge.program import ProgramGrade, ProgramJudge, read_judge, write_judge
 from robustcs.studies.judge.session import GradeScale
 from tests.fuzz.harness import _ends as ends
 from tests.fuzz.mutators import JSON_VALUES, mutate

@@ -124,7 +124,7 @@ def prepare(
         criterion, correct = inputs.criterion(metric, of_metric)
         kinds = inputs.kinds(turns, set(with_items))
         if command_ is not None:
-            inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
+            inputs.call_program(Program(command_, workspace.track), turns, made_of.given, texts)
         traced = [
             inputs.traced(
                 name,

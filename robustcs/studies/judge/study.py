@@ -120,7 +120,7 @@ def _run(
         Stop the program after SECONDS without a useful answer.
     """
     from robustcs.overwrite_guard import protect
-    from robustcs.programs.runner import Asking
+    from robustcs.programs.runner import ProgramCall
     from robustcs.project.requirements import highest_grade
     from robustcs.studies.judge.outlook import find_holes
     from robustcs.studies.judge.session import GradeScale
@@ -152,8 +152,8 @@ def _run(
     elif import_ is not None:
         desk.take(Path(import_))
     elif command is not None:
-        asking = Asking(command, copies, retries, timeout)
-        desk.ask(asking, name, also_judged, batch=batch, limit=limit, to_the_end=all_)
+        program = ProgramCall(command, copies, retries, timeout)
+        desk.call_program(program, name, also_judged, batch=batch, limit=limit, to_the_end=all_)
     else:
         desk.sit(all_)
 

@@ -23,7 +23,14 @@ from robustcs.inputs.text import finite_number
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.overwrite_guard import refuse_outside
 from robustcs.programs.outputs import OutputStore
-from robustcs.programs.runner import Asking, Replies, Track, ask_working, program_identity, words_of
+from robustcs.programs.runner import (
+    ProgramCall,
+    Replies,
+    Track,
+    call_working_program,
+    program_identity,
+    words_of,
+)
 from robustcs.stored import locked, sealed
 from robustcs.studies.judge.analysis import JudgingState, Pair, Worklist
 from robustcs.studies.judge.outlook import Outlook
@@ -74,7 +81,7 @@ def program_judge(command: str, name: str | None, files: Mapping[str, Path]) -> 
         advice = "choose a name with --as: letters, digits, dots, underscores and hyphens"
         raise UsageError("bad-name", f"{name!r} is not a valid name of a judge", advice)
     path = Path(files.get(name, f"judge-{name}.jsonl"))
-    refuse_outside(path)  # before the program is asked
+    refuse_outside(path)  # before the program is called
     return ProgramJudge(name, program_identity(command)[:_VERSION], path)
 
 
@@ -142,7 +149,7 @@ def write_judge(judge: ProgramJudge, said: dict[Pair, ProgramGrade], scale: Grad
         write_text(judge.path, "".join(f"{line}\n" for line in lines))
 
 
-#: Asking stops after this many passages in a row without a usable answer.
+#: Calls stop after this many passages in a row without a usable answer.
 PATIENCE = 32
 #: A request without its id. Answers are stored under it.
 Request = dict[str, Any]
@@ -194,14 +201,14 @@ class Tally(Replies):
 
     known
         Pairs that the program graded in an earlier call.
-    asked, off_scale, failed
+    sent, off_scale, failed
         Pairs of this call: all, with a grade off the scale, without a valid answer.
     in_vain
-        Pairs asked since the last batch with a usable answer.
+        Pairs sent since the last batch with a usable answer.
     """
 
     known: int = 0
-    asked: int = 0
+    sent: int = 0
     off_scale: int = 0
     in_vain: int = 0
 
@@ -210,17 +217,17 @@ class Tally(Replies):
         """The number of pairs of this call with a grade."""
         return len(self.answers)
 
-    def add(self, asked: int, replies: Replies) -> None:
-        """Count the answers of a batch of ``asked`` pairs."""
+    def add(self, sent: int, replies: Replies) -> None:
+        """Count the answers of a batch of ``sent`` pairs."""
         off = sum(
             grade_of(answer) is not None and "error" not in answer
             for answer in replies.refused.values()
         )
         self.take(replies)
-        self.asked += asked
+        self.sent += sent
         self.off_scale += off
         self.failed += replies.failed - off
-        self.in_vain = 0 if replies.answers else self.in_vain + asked
+        self.in_vain = 0 if replies.answers else self.in_vain + sent
         self.complaint = replies.complaint or self.complaint
 
     @property
@@ -232,7 +239,7 @@ class Tally(Replies):
             "failed": self.failed or None,
         }
         parts = [
-            f"asked {self.asked:,}",
+            f"asked {self.sent:,}",
             *(f"{number:,} {what}" for what, number in numbers.items() if number is not None),
         ]
         costs = [
@@ -267,21 +274,21 @@ def _cost(answer: Mapping[str, Any]) -> float:
 
 @dataclass
 class Interview:
-    """Ask a program in batches until the order of the systems is settled or no passage is left.
+    """Call a program in batches until the order of the systems is settled or no passage is left.
 
     first
-        Pairs that are asked before the queue, even if the order is settled. The queue fills up their last batch.
+        Pairs that are sent before the queue, even if the order is settled. The queue fills up their last batch.
     said
         Answers of the judge so far; grows. They are saved in the file and the store, however the interview ends.
     people
         New human grades. They take precedence over the program's grades when the order is checked.
     limit
-        Maximum number of pairs to ask; None for all.
+        Maximum number of pairs to send; None for all.
     to_the_end
         Continue after the order is settled.
     """
 
-    asking: Asking
+    program: ProgramCall
     judge: ProgramJudge
     scale: GradeScale
     requests: Mapping[Pair, Request]
@@ -297,7 +304,7 @@ class Interview:
     store: OutputStore = field(default_factory=OutputStore)
 
     def __post_init__(self) -> None:
-        self._maker = program_identity(self.asking.command)
+        self._maker = program_identity(self.program.command)
         self._tried: set[Pair] = set()
 
     def run(self, tell: Callable[[str], None]) -> tuple[Tally, JudgingState]:
@@ -314,13 +321,13 @@ class Interview:
             while True:
                 state = self.outlook.of(self._grades(), self.queue)
                 left = (
-                    self.batch if self.limit is None else min(self.batch, self.limit - tally.asked)
+                    self.batch if self.limit is None else min(self.batch, self.limit - tally.sent)
                 )
                 some = [pair for pairs in self._open(state) for pair in pairs][: max(left, 0)]
                 if not some or tally.in_vain >= PATIENCE:
                     return tally, state
                 self._tried |= set(some)
-                replies = self._ask(some, started=tally.graded > 0)
+                replies = self._grade(some, started=tally.graded > 0)
                 tally.add(len(some), replies)
                 self._write()
                 tell(f"{tally.told} · {state.told}" if state.told else tally.told)
@@ -361,7 +368,7 @@ class Interview:
         return first, rest
 
     def ending(self, tally: Tally, state: JudgingState) -> str:
-        """Return why asking stopped although pairs are left; empty if none is left."""
+        """Return why the calls stopped although pairs are left; empty if none is left."""
         first, queue = map(len, self._open(state))
         if not first + queue:
             return ""
@@ -371,10 +378,10 @@ class Interview:
             why = f"stopped after {tally.in_vain:,} passages in a row without a usable grade"
         return f"{why}; not asked: {' and '.join(counted(number, what) for what, number in left.items() if number)}"
 
-    def _ask(self, pairs: Sequence[Pair], started: bool) -> Replies:
-        """Ask about ``pairs``. If the program ``started`` to give grades in earlier batches, its failure is only counted."""
-        asked = set(pairs)
-        of = {str(place): pair for place, pair in enumerate(self.requests) if pair in asked}
+    def _grade(self, pairs: Sequence[Pair], started: bool) -> Replies:
+        """Send ``pairs`` to the program. If the program ``started`` to give grades in earlier batches, its failure is only counted."""
+        wanted = set(pairs)
+        of = {str(place): pair for place, pair in enumerate(self.requests) if pair in wanted}
 
         def keep(answers: Mapping[str, dict[str, Any]]) -> None:
             kept = {
@@ -392,7 +399,9 @@ class Interview:
         lines = [{"id": key, **self.requests[pair]} for key, pair in of.items()]
         what = f"{self.judge.name}: {counted(len(lines), 'passage')}"
         try:
-            return ask_working(self.asking, lines, keep, accept=usable, what=what, track=self.track)
+            return call_working_program(
+                self.program, lines, keep, accept=usable, what=what, track=self.track
+            )
         except UsageError as error:
             if not started:
                 raise
