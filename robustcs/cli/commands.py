@@ -342,9 +342,9 @@ class CommandCall:
         ask, by = self.study.part("study").ask, self.given.get("by")
         if by is None:
             return ask(workspace, **settings)
-        from robustcs.project.collections import asked
+        from robustcs.project.collections import ask_by
 
-        return asked(ask, workspace, by, **settings)
+        return ask_by(ask, workspace, by, **settings)
 
     def emit(
         self,

@@ -52,7 +52,7 @@ class TableBlock:
         The table of the result that it shows; empty if there is none.
     hint
         How to see more of it, for the terminal only.
-    asked
+    on_request
         Shown only if its table is named.
     """
 
@@ -64,7 +64,7 @@ class TableBlock:
     rules: frozenset[int] = frozenset()
     of: str = ""
     hint: str = ""
-    asked: bool = False
+    on_request: bool = False
 
     def part(self, places: Sequence[int]) -> TableBlock:
         """Return the table with some of its columns."""
@@ -142,14 +142,14 @@ class Card:
 class Cards:
     """Turns to read, under one caption.
 
-    asked
+    requested
         An option requested them: they are also shown next to a single table.
     """
 
     slug: str
     caption: str
     cards: tuple[Card, ...]
-    asked: bool = False
+    requested: bool = False
 
 
 #: What verdicts are about, in the order in which users ask.

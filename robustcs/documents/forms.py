@@ -36,7 +36,11 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
     """
     if not names:
         return [
-            *(block for block in blocks if not (isinstance(block, TableBlock) and block.asked)),
+            *(
+                block
+                for block in blocks
+                if not (isinstance(block, TableBlock) and block.on_request)
+            ),
             *collection_tables(result),
         ]
     shown: list[Block] = []
@@ -55,7 +59,7 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
             shown += [*above, block]
             above = []
         else:
-            shown += [block] if isinstance(block, Cards) and block.asked else []
+            shown += [block] if isinstance(block, Cards) and block.requested else []
             above = [one for one in above if isinstance(one, Heading)]
     for name in (name for name in names if name in missing):
         shown += (

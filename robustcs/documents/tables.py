@@ -256,7 +256,7 @@ def collection_tables(result: Result, name: str = "") -> list[TableBlock]:
     every = result.by_collection
     if not every:
         return []
-    asked = bool(name)
+    is_named = bool(name)
     name = name or next(
         (name for name in every if len(result.table(name)) <= _SHORT), next(iter(every))
     )
@@ -271,7 +271,7 @@ def collection_tables(result: Result, name: str = "") -> list[TableBlock]:
             else one
             for one in fields
         ]
-    others = "" if asked else ", ".join(other for other in every if other != name)
+    others = "" if is_named else ", ".join(other for other in every if other != name)
     note = f"--table NAME shows another: {others}." if others else ""
     return [
         result_table(result, name, "Each collection separately", fields, by="collection", hint=note)

@@ -205,13 +205,13 @@ class AnswerInputs:
         """
         project = self.workspace.project
         known = [*self.metrics(), *more, *(ANSWER_FAMILIES if project.gold else ())]
-        asked = [one.name for one in project.metrics if one.family in (GIVEN, *ANSWER_FAMILIES)]
-        if lacking := [name for name in asked if name not in known]:
+        requested = [one.name for one in project.metrics if one.family in (GIVEN, *ANSWER_FAMILIES)]
+        if lacking := [name for name in requested if name not in known]:
             there = f"choose from {', '.join(known)}" if known else "the files have no metrics"
             raise UsageError(
                 "no-such-measure", f"no file of answers has the metric {lacking[0]}", there
             )
-        return asked[0] if asked else default
+        return requested[0] if requested else default
 
     def criterion(
         self, metric: str, scores: Mapping[str, Mapping[str, float]]

@@ -253,16 +253,16 @@ class Inputs:
         """Read the labels of one judge. Labels for texts are joined with the formulations' texts and the collection."""
         from robustcs.inputs.labels import LabelTexts, read_labels
 
-        asked: list[Path] = []
+        used: list[Path] = []
 
         def texts() -> LabelTexts:
-            asked.extend(filter(None, [self.project.collection]))
+            used.extend(filter(None, [self.project.collection]))
             queries = self.texts_of(self.qrels.turns) if self.project.qrels else self.texts
             return LabelTexts(queries, self.project.collection)
 
         labels = read_labels(path, texts)
         self.remember(f"judge {name}", path, len(labels))
-        for collection in asked:
+        for collection in used:
             self.remember("collection", collection, len(labels.qrels.documents))
         return labels
 

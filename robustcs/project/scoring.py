@@ -255,7 +255,7 @@ def score_files(
     from robustcs.inputs.scores import read_score_file
 
     read = [read_once(read_score_file, file.path, file.name) for file in files]
-    asked = [measure.name for measure in measures]
+    requested = [measure.name for measure in measures]
     by_file: list[dict[str, str]] = []  # name of the measure → column
     for file, source in zip(files, read, strict=True):
         inputs.remember(file.role, file.path, source.size)
@@ -264,29 +264,32 @@ def score_files(
                 f"{', '.join(source.texts)} of {source.path} skipped, because their values are text"
             )
         shared = [one.name for one in files if one.path == file.path]
-        if len(shared) > 1 and len(asked) < 2 and {*shared} <= {*source.measures}:
-            by_file.append({asked[0] if asked else "score": file.name})
+        if len(shared) > 1 and len(requested) < 2 and {*shared} <= {*source.measures}:
+            by_file.append({requested[0] if requested else "score": file.name})
             continue
         usual = {name: usual_name(name) for name in measure_columns(source.measures)}
         by_file.append({usual[name] if usual.get(name, name) not in source.measures else name: name
-                        for name in source.measures if name in usual or name in source.known or name in asked})  # fmt: skip
-    if not asked:
-        asked = default_measures(inputs, by_file, with_runs, alone)
+                        for name in source.measures if name in usual or name in source.known or name in requested})  # fmt: skip
+    if not requested:
+        requested = default_measures(inputs, by_file, with_runs, alone)
     for file, names in zip(files, by_file, strict=True):
-        lacking = [name for name in asked if name not in names]
-        if lacking or not asked:
+        lacking = [name for name in requested if name not in names]
+        if lacking or not requested:
             found = f"{file.path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}"
             raise UsageError("no-such-measure", found, f"it has {some_of(list(names), 12)}")
     frames = [
-        source.frame([names[name] for name in asked])
+        source.frame([names[name] for name in requested])
         for source, names in zip(read, by_file, strict=True)
     ]
     ranked = all(
-        parse_measure(name, given=True).family not in (GIVEN, *ANSWER_FAMILIES) for name in asked
+        parse_measure(name, given=True).family not in (GIVEN, *ANSWER_FAMILIES)
+        for name in requested
     )
     return [
         Given(
-            TurnScores(frame.index, dict(zip(asked, frame.to_numpy(np.float64).T, strict=True))),
+            TurnScores(
+                frame.index, dict(zip(requested, frame.to_numpy(np.float64).T, strict=True))
+            ),
             source.lines and ranked,
         )
         for frame, source in zip(frames, read, strict=True)

@@ -206,13 +206,15 @@ def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
     made_of = MadeOf(workspace, inputs.traces, sorted(inputs.gold, key=turn_sort_key), inputs.notes)
     metric = inputs.metric()
     _, correct = inputs.criterion(metric, inputs.scores(metric))
-    asked = [one.name for one in workspace.project.metrics if one.family == GIVEN]
+    requested = [one.name for one in workspace.project.metrics if one.family == GIVEN]
     found = {}
     kinds = inputs.kinds(turns, ())
     for name in inputs.responses:
         one = inputs.traced(name, turns, kinds, made_of.given[name], correct.get(name, {}))
         scores = {
-            metric: values for metric, values in one.scores.items() if not asked or metric in asked
+            metric: values
+            for metric, values in one.scores.items()
+            if not requested or metric in requested
         }
         found[name] = SystemState(
             "", {metric: dict(zip(turns, np.nan_to_num(values).tolist(), strict=True)) for metric, values in scores.items()},

@@ -175,9 +175,9 @@ def _compared(workspace: Workspace) -> list[tuple[Formulations, Binned, Basis]]:
             part.run or part.scores for part in project.formulations.values()
         ):
             continue
-        asked = Workspace(replace(project, metrics=()), workspace.jobs, workspace.track)
+        without_metrics = Workspace(replace(project, metrics=()), workspace.jobs, workspace.track)
         try:
-            scores, evaluated = asked.formulation_scores(metrics)
+            scores, evaluated = without_metrics.formulation_scores(metrics)
         except UsageError:
             continue  # the question itself reports it
         found.append((scores, Binned.of(scores, thresholds), evaluated.basis))

@@ -62,7 +62,7 @@ class Study:
         Accepts runs without any judged passage.
     own
         Field of the project without which the report does not ask its questions; empty if each question checks its inputs.
-    asked
+    batch_option
         Option without which the command would wait for input on the keyboard.
     """
 
@@ -73,7 +73,7 @@ class Study:
     reads: tuple[str, ...]
     in_report: bool = True
     accepts_unjudged: bool = False
-    asked: str = ""
+    batch_option: str = ""
     own: str = ""
 
     @property

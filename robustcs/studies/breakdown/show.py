@@ -45,19 +45,19 @@ def show(result: Breakdown, names: Sequence[str] = ()) -> tuple[Block, ...]:
     cut = headline_cut(shown_cuts(result.table("bins")))
     several = len(rewriter_names(result)) > 1
 
-    def asked(*tables: str) -> bool:
+    def wanted(*tables: str) -> bool:
         return not names or bool({*tables} & {*names})
 
     blocks: list[Block] = [] if names else [figure(result, cut)]
-    blocks += show_rewriters(result) if several and asked(*SIDE_BY_SIDE) else []
-    tables = _bins(result) if asked("bins") else []
+    blocks += show_rewriters(result) if several and wanted(*SIDE_BY_SIDE) else []
+    tables = _bins(result) if wanted("bins") else []
     for name, view in _VIEWS.items():
-        rows = result.tables[name] if asked(name) else ()
+        rows = result.tables[name] if wanted(name) else ()
         tables += [view(result, rows)] if len(rows) else []
     # Original and Human alone determine how many turns Original answers
-    blocks += [replace(table, asked=several and table.of != "answerable") for table in tables]
-    blocks += show_costs(result, cut) if asked("error_types") else []
-    blocks += show_slices(result, cut) if asked("slices", "found_slices") else []
+    blocks += [replace(table, on_request=several and table.of != "answerable") for table in tables]
+    blocks += show_costs(result, cut) if wanted("error_types") else []
+    blocks += show_slices(result, cut) if wanted("slices", "found_slices") else []
     return begun(blocks, result.misfit, result.unordered)
 
 
@@ -308,4 +308,4 @@ def show_turns(
     caption = f"{number} of {counted(result.evaluated.turns, 'turn')} in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
     if len(cards) < number:
         caption += f"; shown: the {len(cards)} with the largest difference between QR and Human"
-    return Cards(f"turns-{bin_}", caption, tuple(cards), asked=True)
+    return Cards(f"turns-{bin_}", caption, tuple(cards), requested=True)

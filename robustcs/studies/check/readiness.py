@@ -47,7 +47,7 @@ class Readiness:
             **{name: partial(self._scored, name) for name in ("breakdown", "sweep", "evaluate")},
             "correlate": self._pairs, "robustness": partial(self.check_files, ["paraphrases"]),
             "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages,
-            **{name: partial(self._asked, name) for name in STUDY_TABLES}, "review": self._reviewed,
+            **{name: partial(self._check_table, name) for name in STUDY_TABLES}, "review": self._reviewed,
             # their own checks are in the studies
             **{name: partial(self._ask, name) for name in ("audit", "paraphrase", "diversity")},
         }  # fmt: skip
@@ -56,7 +56,8 @@ class Readiness:
         """Return one row per command of the registry except ``check``, and one for ``report``."""
         errors = {one.name: self._error(one) for one in STUDIES if one.name != "check"}
         rows = [
-            _row(f"{name} {study(name).asked}".strip(), error) for name, error in errors.items()
+            _row(f"{name} {study(name).batch_option}".strip(), error)
+            for name, error in errors.items()
         ]
         return [*rows, _row("report", self._report_error(errors))]
 
@@ -64,7 +65,7 @@ class Readiness:
         """Return the commands for which the project has no input of any kind."""
         given = _given(self.project)
         return tuple(
-            f"{one.name} {one.asked}".strip()
+            f"{one.name} {one.batch_option}".strip()
             for one in STUDIES
             if one.reads and not any(given[name] for name in one.reads)
         )
@@ -293,14 +294,14 @@ class Readiness:
             qrels, self.project.policy.relevance_level, path, known.keys().__and__
         )
 
-    def _asked(self, table: str) -> None:
-        error = self.survey.asked[table]
+    def _check_table(self, table: str) -> None:
+        error = self.survey.study_errors[table]
         if error is not None:
             raise error
 
     def _reviewed(self) -> None:
         """Check the reviews, and the files of the studies with which they are crossed."""
-        self._asked("review")
+        self._check_table("review")
         for name in study("review").part("steps").PROPERTIES:
             if isinstance(error := self._error(study(name)), InputError):
                 raise error

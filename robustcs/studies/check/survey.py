@@ -87,7 +87,7 @@ class Survey:
     broken, foreign
         Input (see :meth:`~robustcs.studies.check.readiness.Readiness.files`) → problems of its files. Broken files cannot be
         read; foreign files have no judged turn.
-    asked
+    study_errors
         Table of a study with separate turns → the error that the study raises for its files, or None. Set if all files can be
         read.
     matrices, runs
@@ -116,7 +116,7 @@ class Survey:
         self.uncounted = 0
         self.broken: dict[str, list[Problem]] = {}
         self.foreign: dict[str, list[Problem]] = {}
-        self.asked: dict[str, RobustcsError | None] = {}
+        self.study_errors: dict[str, RobustcsError | None] = {}
         self.matrices: list[GradeMatrix] = []
         self.runs: list[Answered] = []
         self.texts: dict[str, dict[str, str]] = {}
@@ -303,11 +303,11 @@ class Survey:
                 )
                 whole.append(sound or unused)
         if all(whole):
-            self.asked[name] = None
+            self.study_errors[name] = None
             try:
                 registry.study(name).prepare(Workspace(project))
             except (UsageError, InputError) as error:
-                self.asked[name] = error
+                self.study_errors[name] = error
                 self.notes.append(f"[{name}]: {error}")
 
     def _run(self, workspace: Workspace, name: str, path: Path, found: _Run | InputError) -> None:

@@ -77,7 +77,7 @@ class Gate:
         Number of turns that a run may lose.
     drawn
         The draws that ``expected`` needs, or the reason why there are none.
-    asked
+    requested
         Measures that the user named.
     """
 
@@ -85,7 +85,7 @@ class Gate:
     evidence: Evidence = "test"
     allow_missing: int = 0
     drawn: Drawn | str = field(default="", repr=False)
-    asked: Sequence[str] = ()
+    requested: Sequence[str] = ()
 
     def notes(self, how: str) -> list[str]:
         """Return the notes of the outcome: the evidence, ``how`` cases were tested, and warnings."""
@@ -414,7 +414,7 @@ class Cases:
         have = {(case.run, case.metric.partition(" ")[0]) for case in cases}
         rows = []
         for run, system in self.old.systems.items():
-            metrics = [*system.scores, *self.gate.asked]
+            metrics = [*system.scores, *self.gate.requested]
             if condition.what in OUTCOMES:
                 metrics = [condition.what] if system.outcomes else []
             elif condition.what in ("qa", "qr"):

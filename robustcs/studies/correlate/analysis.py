@@ -162,8 +162,8 @@ def pairs_table(pairs: pd.DataFrame) -> Table:
     """Return the table :data:`Correlate.pairs` of a frame, with its further columns, those of x and y, after the turn."""
     spec = Correlate.pairs
     declared = [one.name for one in spec.fields]
-    asked = [score(name) for name in pairs if name not in declared]
-    fields = (*spec.fields[:2], *asked, *spec.fields[2:])
+    requested = [score(name) for name in pairs if name not in declared]
+    fields = (*spec.fields[:2], *requested, *spec.fields[2:])
     return replace(spec, fields=fields, more=None).of(pairs)
 
 

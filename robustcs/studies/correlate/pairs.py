@@ -130,10 +130,10 @@ class _PairReader:
             *self.workspace.averaged(self.project.metrics),
             *(one.measure for one in wanted if one.measure),
         ]
-        asked = scoring.of_answers(measures)
+        of_answers = scoring.of_answers(measures)
         with_answers = all(part.answers for part in self.parts)
         only_answers = bool(wanted) and all(one.kind == "answer_jaccard" for one in wanted)
-        if asked or (not measures and with_answers and (only_answers or not self.with_runs)):
+        if of_answers or (not measures and with_answers and (only_answers or not self.with_runs)):
             return "answers"
         return "runs" if self.with_runs else "scores"
 
@@ -255,12 +255,12 @@ class _PairReader:
             for part in self.parts
             if part.scores
         ]
-        asked = (
+        requested = (
             self._wanted(scoring.DEFAULT_MEASURES, measures)
             if self.project.metrics or measures
             else []
         )
-        return scoring.join_scores(files, scoring.score_files(self.workspace, files, asked))
+        return scoring.join_scores(files, scoring.score_files(self.workspace, files, requested))
 
     # ------------------------------------------------------------ the pairs
 

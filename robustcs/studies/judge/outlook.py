@@ -137,13 +137,13 @@ def find_holes(
 
 
 def _comparisons(
-    project: Project, asked: Sequence[tuple[str, str]]
+    project: Project, requested: Sequence[tuple[str, str]]
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the systems and the compared pairs: ``asked``, else each group's baseline with its sets, else all pairs."""
+    """Return the systems and the compared pairs: ``requested``, else each group's baseline with its sets, else all pairs."""
     systems = project.systems
-    if not (asked or project.groups):
+    if not (requested or project.groups):
         return list(systems), list(combinations(systems, 2))
-    pairs = list(asked) or [
+    pairs = list(requested) or [
         (group.baseline, name) for group in project.groups.values() for name in group.sets
     ]
     names = list(dict.fromkeys(name for pair in pairs for name in pair))

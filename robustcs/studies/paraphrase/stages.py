@@ -183,14 +183,14 @@ def paraphrase(
         for turn, one in manual.items():
             sources_of[turn]["manual"] = one.question
     if "raw" in sources:
-        asked = {
+        with_context = {
             turn: Request("reformulate", turn, raw[turn].question, tuple(said[turn]))
             for turn in raw
             if said[turn]
         }
-        reformulated = steps.take("reformulate", list(asked.values()))
+        reformulated = steps.take("reformulate", list(with_context.values()))
         for turn, one in raw.items():
-            found = reformulated[asked[turn]][0] if turn in asked else one.question
+            found = reformulated[with_context[turn]][0] if turn in with_context else one.question
             if text_key(found) != text_key(sources_of[turn].get("manual", "")):
                 sources_of[turn]["raw"] = found
 
@@ -266,15 +266,20 @@ def _context_removed(
         return Request("remove_context", turn, one, tuple(before[turn]))
 
     # turns without earlier turns keep their context
-    asked = {
+    with_context = {
         ("row", place): request(row.turn, row.manual)
         for place, row in enumerate(rows)
         if before[row.turn]
     }
     turns = {("turn", turn): request(turn, stripped[turn]) for turn in both if before[turn]}
-    found = steps.take("remove_context", [*asked.values(), *turns.values()])
+    found = steps.take("remove_context", [*with_context.values(), *turns.values()])
     done = [
-        replace(row, raw=found[asked["row", place]][0] if ("row", place) in asked else row.manual)
+        replace(
+            row,
+            raw=found[with_context["row", place]][0]
+            if ("row", place) in with_context
+            else row.manual,
+        )
         for place, row in enumerate(rows)
     ]
     removed = {

@@ -140,7 +140,7 @@ def _run(
     vary: bool = False,
     folder: Folder | None = None,
     overwrite: Annotated[bool, Opt(needs="--folder")] = False,
-    **asked: Any,
+    **settings: Any,
 ) -> None:
     """Run the command and write its files.
 
@@ -156,14 +156,14 @@ def _run(
     from robustcs.documents.files import write_folder
     from robustcs.studies.paraphrase.steps import files_of
 
-    if vary and asked["command"]:
+    if vary and settings["command"]:
         raise UsageError(
             "two-modes",
             "--vary and --with exclude each other",
             "run robustcs paraphrase twice, with one each",
         )
     workspace = call.workspace()
-    result = ask(workspace, **asked)
+    result = ask(workspace, **settings)
     written = write_folder(folder, files_of(result), overwrite) if folder else []
     call.emit(workspace, result)
     if written:

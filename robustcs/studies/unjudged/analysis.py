@@ -306,16 +306,16 @@ class Gaps:
             pool = holes.pool_holes(some, numbers) if pooled else None
             pools += [pool] if pool is not None else []
             if compared:
-                asked = [
+                scored = [
                     PairMeasure(tops, measure, self.policy, settings.max_grade, settings.scope)
                     for measure in measures
                 ]
                 found = [
-                    np.stack([one.means(pairs) for one in asked])
+                    np.stack([one.means(pairs) for one in scored])
                     for pairs in run_pairs(tops, numbers, pool)
                 ]
                 means.append(
-                    np.concatenate([np.zeros((len(asked), 3, 0)), *found], axis=2)
+                    np.concatenate([np.zeros((len(scored), 3, 0)), *found], axis=2)
                     * (len(tops[0].turns) / turns)
                 )
         return np.sum(means, axis=0) if compared else None, np.concatenate(

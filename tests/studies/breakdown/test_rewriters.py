@@ -167,7 +167,8 @@ def test_several_are_shown_together_and_each_on_demand() -> None:
     assert isinstance(blocks[0], Figure) and blocks[0].draw(PAGE).axes
     captions = [getattr(block, "caption", "") for block in blocks]
     assert "What does no rewriter repair?" in captions
-    assert not any(getattr(block, "asked", False) for block in shown_blocks(result, blocks, ()))
+    for block in shown_blocks(result, blocks, ()):
+        assert not getattr(block, "on_request", False) and not getattr(block, "requested", False)
     own = shown_blocks(result, show(result, ["attribution"]), ["attribution"])
     assert [getattr(block, "caption", "") for block in own] == ["What causes the errors?"]
     first, second, *_ = finding(result)

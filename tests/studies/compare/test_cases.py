@@ -389,7 +389,8 @@ def test_groups_and_formulations_that_are_gone(tmp_path: Path) -> None:
 def test_a_measure_that_was_asked_for_and_is_new() -> None:
     both = replace(system(SCORES), scores={METRIC: SCORES, "map": SCORES})
     asked = Gate(
-        [parse_condition("drop>0.2"), parse_condition(f"{METRIC} drop>0.2")], asked=[METRIC, "map"]
+        [parse_condition("drop>0.2"), parse_condition(f"{METRIC} drop>0.2")],
+        requested=[METRIC, "map"],
     )
     rows = compare(state({"a": system(SCORES)}), state({"a": both}), EVALUATED, {}, asked).gate
     assert list(zip(rows["metric"], rows["outcome"], rows["reason"], strict=True)) == [
