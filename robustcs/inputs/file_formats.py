@@ -219,7 +219,7 @@ QUERIES = TextFormat(
 _QUESTION = ("topic", "narrative", "query", "question", "title")
 
 
-def _is_asked(record: Mapping[str, Any]) -> bool:
+def _is_answer_to_question(record: Mapping[str, Any]) -> bool:
     more = record.get("metadata")
     return is_answer(record) and any(
         name in place for place in (record, more) if isinstance(place, dict) for name in _QUESTION
@@ -233,7 +233,7 @@ def _with_metadata(fields: dict[str, Any]) -> dict[str, Any]:
 
 QUESTIONS = TextFormat(
     "TREC RAG answers",
-    _is_asked,
+    _is_answer_to_question,
     each(topic_of, _with_metadata),
     {"original": _QUESTION, "qr": _QUESTION, "human": _QUESTION},
     named={},

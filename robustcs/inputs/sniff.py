@@ -237,7 +237,7 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
             shown if "texts" in also else {},
             certain=run is not PLAIN_RUN,
         )
-    if _asks(record):
+    if _has_system_questions(record):
         return Identified("mixed-initiative run", "a mixed-initiative run")
     if _is_passage(record):
         return Identified("collection", "passages")
@@ -268,10 +268,10 @@ def _of_tasks(record: Mapping[str, Any]) -> Identified:
 
 def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
     named = any(name in record for name in ID_NAMES)
-    asked = named and format_of(record) is PLAIN
+    is_plain_question = named and format_of(record) is PLAIN
     if named and {"answer", "answers", "best_span_str"} & record.keys():
-        return Identified("answers", "answers", ("texts",) if asked else ())
-    if asked:
+        return Identified("answers", "answers", ("texts",) if is_plain_question else ())
+    if is_plain_question:
         return Identified(
             "texts",
             PLAIN.name,
@@ -318,7 +318,7 @@ def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return fields
 
 
-def _asks(record: Mapping[str, Any]) -> bool:
+def _has_system_questions(record: Mapping[str, Any]) -> bool:
     """Return whether a record contains questions that a system would ask (CAsT 2022)."""
     turns = record.get("turns")
     first = turns[0] if isinstance(turns, list) and turns else None
@@ -336,8 +336,8 @@ def _is_label(record: Mapping[str, Any]) -> bool:
 
 
 def _is_passage(record: Mapping[str, Any]) -> bool:
-    asked = "query" in record or "question" in record
-    if asked or not any(
+    has_question = "query" in record or "question" in record
+    if has_question or not any(
         is_turn_id(record.get(name)) for name in ("id", "_id", "docid", "docno", "pid")
     ):
         return False

@@ -41,9 +41,9 @@ class _FolderFacts:
             for file in self.made.of("clariq topics")
             if (read := self.read(file, read_topics))
         }
-        asked = set().union(*map(self.cells, self.made.of("run", "question run")))
+        turns = set().union(*map(self.cells, self.made.of("run", "question run")))
         self.topics_file = max(
-            topics, key=lambda path: len(asked & topics[path].requests.keys()), default=""
+            topics, key=lambda path: len(turns & topics[path].requests.keys()), default=""
         )
         self.topics = set(topics[self.topics_file].requests) if topics else set()
         self.facets = set(topics[self.topics_file].facets) if topics else set()

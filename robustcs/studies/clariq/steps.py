@@ -215,7 +215,9 @@ class ClariqInputs:
         if performance:
             units = dict.fromkeys(unit for values in performance.values() for unit in values)
             for name, own in lists.items():
-                found[name] = clarification.after_asking(performance, self._tops(units, name, own))
+                found[name] = clarification.after_questions(
+                    performance, self._tops(units, name, own)
+                )
             found |= {
                 name: clarification.DocumentRelevance(scores)
                 for name, scores in clarification.baselines(performance).items()

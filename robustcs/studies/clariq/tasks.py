@@ -171,26 +171,28 @@ def tasks_of(outputs: Outputs, topics: Topics | None, drop: bool) -> dict[str, T
 
     Raises :class:`UsageError` if no unit is left, or if the systems have no measure of document relevance in common.
     """
-    lists, asked, needs = outputs
+    lists, relevance, needs = outputs
     found: dict[str, Task] = {}
     if lists and topics and topics.questions:
         found["question_relevance"] = Task(lists, *common_units(topics.questions, lists, drop))
-    if asked:
-        asked = {name: asked[name] for name in (*BASELINES, *asked) if name in asked}
-        metrics = _metrics(asked)
+    if relevance:
+        relevance = {
+            name: relevance[name] for name in (*BASELINES, *relevance) if name in relevance
+        }
+        metrics = _metrics(relevance)
         if not metrics:
             raise UsageError(
                 "no-common-measures",
-                f"{', '.join(asked)} have no measure in common",
+                f"{', '.join(relevance)} have no measure in common",
                 "use the same for all",
             )
-        scores = {name: own.scores[metrics[0]] for name, own in asked.items()}
+        scores = {name: own.scores[metrics[0]] for name, own in relevance.items()}
         have = {
-            name: {unit for unit in own if asked[name].outcomes.get(unit) != "no output"}
+            name: {unit for unit in own if relevance[name].outcomes.get(unit) != "no output"}
             for name, own in scores.items()
         }
         found["document_relevance"] = Task(
-            asked, *common_units(dict.fromkeys(chain(*scores.values())), have, drop)
+            relevance, *common_units(dict.fromkeys(chain(*scores.values())), have, drop)
         )
     if not all(task.kept for task in found.values()):
         raise UsageError(
@@ -209,9 +211,9 @@ def tasks_of(outputs: Outputs, topics: Topics | None, drop: bool) -> dict[str, T
     return found
 
 
-def _metrics(asked: Mapping[str, DocumentRelevance]) -> list[str]:
+def _metrics(relevance: Mapping[str, DocumentRelevance]) -> list[str]:
     """Return the measures of document relevance that all systems have."""
-    first, *others = (own.scores for own in asked.values())
+    first, *others = (own.scores for own in relevance.values())
     return [metric for metric in first if all(metric in own for own in others)]
 
 
@@ -277,7 +279,7 @@ def document_relevance(
                     name,
                     unit,
                     topic_of[unit],
-                    own.asked.get(unit),
+                    own.questions.get(unit),
                     own.outcomes.get(unit),
                     metric,
                     value,

@@ -312,7 +312,9 @@ def crowd(
         distribution=_distribution(judgments),
         grades=graded.final if graded else (),
         unmapped=[
-            (one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped
+            (one.run.name, utterance.turn, utterance.question)
+            for one in mapped
+            for utterance in one.unmapped
         ],
         pool=pool,
     )

@@ -104,11 +104,11 @@ def crowd_and_files(
 
     runs, mapped = _runs(workspace, files.runs, bank, policy)
     rankings = [ranking for _, ranking in runs]
-    asked_texts = {
-        own_id(asked.question): asked.question
+    question_texts = {
+        own_id(utterance.question): utterance.question
         for one in mapped
-        for asked in one.unmapped
-        if " " in asked.question
+        for utterance in one.unmapped
+        if " " in utterance.question
     }
     measures = workspace.averaged(measures or DEFAULT_MEASURES)
     for qrels in criteria.values() if rankings else ():
@@ -119,7 +119,7 @@ def crowd_and_files(
     )
     evaluated = _evaluated(policy, conversations, criteria, files.runs, rankings, notes)
     converted = {one.run.name for one in mapped}
-    pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else ()
+    pool = build_pool(rankings, files.depth, question_texts | (texts or {})) if rankings else ()
     result = crowd(
         judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed
     )
