@@ -80,13 +80,13 @@ class TextFormat:
             alike = next((names for names in self.columns.values() if column in names), ())
             if alike:
                 return alike
-        role = ROLE_NAMES.get(column.lower())
-        if column in there or role is None:
+        role_of_column = ROLE_NAMES.get(column.lower())
+        if column in there or role_of_column is None:
             return (column,)
-        return (self.columns if self.named is None else self.named).get(role, ())
+        return (self.columns if self.named is None else self.named).get(role_of_column, ())
 
     def formulations(self, there: Container[str], own: bool = False) -> dict[Role, str]:
-        """Return formulation → its field, for a file with the fields ``there``; ``own`` leaves out fields of every role."""
+        """Return formulation → its field, for a file with the fields ``there``; ``own`` leaves out fields of every role_of_column."""
         columns = self.named if own and self.named is not None else self.columns
         found = {
             role: next((name for name in names if name in there), "")

@@ -49,7 +49,7 @@ class Readiness:
             "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages,
             **{name: partial(self._check_table, name) for name in STUDY_TABLES}, "review": self._reviewed,
             # their own checks are in the studies
-            **{name: partial(self._ask, name) for name in ("audit", "paraphrase", "diversity")},
+            **{name: partial(self._prepare, name) for name in ("audit", "paraphrase", "diversity")},
         }  # fmt: skip
 
     def rows(self) -> list[Row]:
@@ -223,9 +223,9 @@ class Readiness:
             else answered.formulation_files().values()
         )
         if any(file.kind != "runs" for file in files):
-            self._ask(name)
+            self._prepare(name)
 
-    def _ask(self, name: str) -> None:
+    def _prepare(self, name: str) -> None:
         study(name).prepare(self.workspace.of(self.project))
 
     @cached_property
@@ -279,7 +279,7 @@ class Readiness:
         """Add the new judgments to the qrels; with judges alone, run ``augment``."""
         assert self._merged_qrels is not None
         if self.project.judges and not self.project.new_judgments:
-            self._ask("augment")
+            self._prepare("augment")
 
     def _scale(self) -> None:
         """Check that the grades of the qrels fit a scale for human judgments."""

@@ -1,4 +1,4 @@
-"""Ask a program to judge: the order of the passages, the requests, and the answers that count.
+"""Call a program to judge: the order of the passages, the requests, and the answers that count.
 
 The answers are kept in a JSONL file with the grades of one program. No command accepts it as human judgments.
 """
@@ -308,7 +308,7 @@ class Interview:
         self._tried: set[Pair] = set()
 
     def run(self, tell: Callable[[str], None]) -> tuple[Tally, JudgingState]:
-        """Ask until no pair is left, the limit is reached, or :data:`PATIENCE` pairs in a row got no usable answer.
+        """Grade until no pair is left, the limit is reached, or :data:`PATIENCE` pairs in a row got no usable answer.
 
         ``tell`` reports the progress after each batch.
 
