@@ -86,7 +86,7 @@ class TextFormat:
         return (self.columns if self.named is None else self.named).get(role_of_column, ())
 
     def formulations(self, there: Container[str], own: bool = False) -> dict[Role, str]:
-        """Return formulation → its field, for a file with the fields ``there``; ``own`` leaves out fields of every role_of_column."""
+        """Return formulation → its field, for a file with the fields ``there``; ``own`` leaves out fields of every role."""
         columns = self.named if own and self.named is not None else self.columns
         found = {
             role: next((name for name in names if name in there), "")
