@@ -171,7 +171,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     from robustcs.documents.document import Picture
 
     monkeypatch.setattr(
-        "robustcs.reporting.answers._draw",
+        "robustcs.reporting.contents._draw",
         lambda figure: (Picture(figure.slug, "", "", "<svg></svg>", 1), {}),
     )
     monkeypatch.setattr("robustcs.reporting.build.render_html", lambda document: "")

@@ -126,7 +126,7 @@ def test_slices_of_one_of_many_rewriters_say_which_it_is(in_demo: Command) -> No
 def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
     project = read_project(demo / "robustcs.toml")
     opening, answers = (
-        question.answer(Workspace(question.inputs(project))) for question in QUESTIONS
+        question.content(Workspace(question.inputs(project))) for question in QUESTIONS
     )
     cost = next(
         sentence
@@ -161,5 +161,5 @@ def test_few_conversations_have_a_report_without_a_search(tmp_path: Path) -> Non
     project = robustcs.open_project(
         qrels=tmp_path / "qrels", qr=tmp_path / "qr", human=tmp_path / "human"
     )
-    result = QUESTIONS[0].answer(Workspace(QUESTIONS[0].inputs(project))).result
+    result = QUESTIONS[0].content(Workspace(QUESTIONS[0].inputs(project))).result
     assert len(result.tables["slices"]) and not len(result.tables["found_slices"])
