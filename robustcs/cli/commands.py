@@ -251,7 +251,7 @@ def study_command(study: Study) -> click.Command:
             command.run(call, **own)
             return
         workspace = (
-            call.answered(samples=kind == "samples", cells=kind == "cells")
+            call.with_runs(samples=kind == "samples", cells=kind == "cells")
             if kind
             else call.workspace()
         )
@@ -323,7 +323,7 @@ class CommandCall:
             project or self.project, jobs_of(self.given), track, not self.given.get("no_retrieve")
         )
 
-    def answered(
+    def with_runs(
         self, project: Project | None = None, samples: bool = False, cells: bool = False
     ) -> Workspace:
         """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.

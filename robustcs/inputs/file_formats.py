@@ -15,8 +15,8 @@ from robustcs.inputs.formats import (
     Record,
     RunFormat,
     TextFormat,
+    answer_entries,
     answer_of,
-    answered,
     by_id,
     each,
     first_turn,
@@ -364,7 +364,7 @@ def cited_answers(
     records: Iterable[Record], problems: ProblemList
 ) -> Iterator[tuple[object, list[Any], int | None]]:
     """Yield (topic, [answer], line) of every answer, its sentences joined, without checking them."""
-    for topic, fields, line in answered(records, problems):
+    for topic, fields, line in answer_entries(records, problems):
         found = [
             one.get("text") if isinstance(one, dict) else one for one in answer_of(fields) or ()
         ]
@@ -385,7 +385,7 @@ def _cited(fields: Mapping[str, Any]) -> list[tuple[object, object]]:
     ]
 
 
-RAG_RUN = RunFormat("TREC RAG answers", is_answer, answered, _cited)
+RAG_RUN = RunFormat("TREC RAG answers", is_answer, answer_entries, _cited)
 
 
 def _is_plain(record: Mapping[str, Any]) -> bool:

@@ -262,7 +262,7 @@ def answer_of(record: Mapping[str, Any]) -> list[Any] | None:
     return [min(ranked, key=lambda one: finite_number(one["rank"]) or 0.0)] if ranked else said
 
 
-def answered(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+def answer_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
     """Yield the turns of records that are answers in sentences, or runs with such answers; others go to the problems."""
     for record in records:
         turns = record.fields.get("turns")

@@ -355,22 +355,22 @@ class _Copy:
     def ends(self, timeout: float) -> bool:
         """Return whether the program is done; the replies record what went wrong."""
         now, code, replies = time.monotonic(), self.process.poll(), self.replies
-        answered = len(replies.answers) + len(replies.refused) == len(self._keys)
-        if self._settled is None and (answered or self._out.closed or code is not None):
+        complete = len(replies.answers) + len(replies.refused) == len(self._keys)
+        if self._settled is None and (complete or self._out.closed or code is not None):
             self._settled = now
-        over = code is not None and (answered or self._out.closed)
+        over = code is not None and (complete or self._out.closed)
         over = over or (self._settled is not None and now > self._settled + _GRACE)
         if over and code:
             replies.complaint = (
                 f"was stopped by signal {-code}" if code < 0 else f"exited with status {code}"
             )
-        elif over and code is None and not answered:
+        elif over and code is None and not complete:
             replies.complaint = "closed its stdout but did not exit"
-        elif over and not answered and not self._out.closed:
+        elif over and not complete and not self._out.closed:
             replies.complaint = "exited, but a process that it started kept its stdout open"
-        elif not answered and self._in_vain > _USELESS + len(self._keys):
+        elif not complete and self._in_vain > _USELESS + len(self._keys):
             replies.complaint = "printed too many lines that answer no request"
-        elif not answered and now > self._useful + timeout:
+        elif not complete and now > self._useful + timeout:
             replies.complaint = f"gave no useful answer for {timeout:g} seconds"
         return over or bool(replies.complaint)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from robustcs.errors import InputError, ProgramError
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
+from robustcs.evaluation.turns import Expected, covered_by_turns, strangers
 from robustcs.inputs.answers import RESPONSES, Response, Trace
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.runs import read_run
@@ -71,7 +71,7 @@ class MadeOf:
         if wrong := [path for path in every if path in unrelated & given]:
             raise InputError(
                 strangers(
-                    expected, [answered_by_turns("", path, tops[path], expected) for path in wrong]
+                    expected, [covered_by_turns("", path, tops[path], expected) for path in wrong]
                 )
             )
         if unrelated:
@@ -107,7 +107,7 @@ class MadeOf:
             return self.tops[self.runs[name]]
         if name in self.tasks:
             return self.traces[name].passages
-        path = self.files.answered.get(name)
+        path = self.files.of_systems.get(name)
         if (
             path is None
             or (found := identify(parts_of(path)[0])) is None

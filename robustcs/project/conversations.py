@@ -135,7 +135,7 @@ def _files(project: Project) -> list[Path]:
         source.path for source in (*texts, *project.texts.values(), *project.raw_texts.values())
     ]
     files += [part.scores for part in parts if part.scores]
-    files += project.answers.answered.values() if project.answers else []
+    files += project.answers.of_systems.values() if project.answers else []
     return [file for file in files if isinstance(file, Path)]
 
 

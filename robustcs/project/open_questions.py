@@ -253,7 +253,7 @@ def _system(
         return system
     changed, gone = sidecar.changed(checksums), sidecar.texts.keys() - checksums.keys()
     if given is not None and gone:
-        return system  # it is unknown which run answered them before
+        return system  # it is unknown which run covered them before
     return replace(system, open=tuple(changed), run=None if changed or gone else run, kept=run)
 
 
@@ -400,7 +400,7 @@ _RETRIEVE = Message(
 )
 
 
-def unanswered(systems: Sequence[SystemTexts], advice: str = _RETRIEVE) -> UsageError:
+def missing_runs(systems: Sequence[SystemTexts], advice: str = _RETRIEVE) -> UsageError:
     """Return the error that names the turns without a run, if retrieval is not possible or not allowed."""
     first = {
         system.base: system for system in reversed(systems) if system.open
@@ -429,12 +429,12 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
             continue
         checksums = text_checksums(system.texts, system.raw, system.conversations)
         for run in parts_of(system.given):
-            answered = {
+            covered = {
                 line.split(None, 1)[0]
                 for _, line in text_lines(run)
                 if line.strip() and line[0] != "#"
             }
-            texts = {turn: one for turn, one in checksums.items() if turn in answered}
+            texts = {turn: one for turn, one in checksums.items() if turn in covered}
             path = sidecar_path(run)
             refuse_outside(path, owner=run)
             write_text(path, Sidecar(sha256(run), texts).as_text())

@@ -13,7 +13,7 @@ from robustcs.evaluation.holes import GradesByPair, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix, graded_run
 from robustcs.evaluation.measure import GIVEN, GOLD_MEASURES, Measure, averaged, refuse_given
 from robustcs.evaluation.ranking import GradedTop, Ranking, rank_run
-from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
+from robustcs.evaluation.turns import Expected, covered_by_turns, strangers
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import IRDS_PREFIX, StrPath, parts_of, shown, sidecar_path
 from robustcs.inputs.qrels import Qrels, read_qrels
@@ -214,7 +214,7 @@ class Inputs:
             return set()
         traces = [
             read_once(read_trace, path, name)
-            for name, path in self.project.answers.answered.items()
+            for name, path in self.project.answers.of_systems.items()
         ]
         return {metric for trace in traces for metric in trace.scores}.union(
             *GOLD_MEASURES.values()
@@ -410,7 +410,7 @@ class Inputs:
             tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what
         )
         problems = strangers(
-            expected, [answered_by_turns("", path, read, expected) for path, read in files]
+            expected, [covered_by_turns("", path, read, expected) for path, read in files]
         )
         if problems:
             raise InputError(list(dict.fromkeys(problems)))

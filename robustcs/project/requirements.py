@@ -23,10 +23,10 @@ from robustcs.project.model import Formulation, Project, measures, needs, of_ran
 from robustcs.project.open_questions import (
     SystemTexts,
     check_baselines,
+    missing_runs,
     options_of_groups,
     raw_baseline,
     systems_of,
-    unanswered,
 )
 from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
@@ -178,7 +178,7 @@ def questions(workspace: Workspace) -> None:
     systems = systems_with_texts(workspace)
     waiting = [system for system in systems if system.open]
     if waiting and workspace.project.retrieval is None:
-        raise unanswered(waiting)
+        raise missing_runs(waiting)
 
 
 def systems_with_texts(workspace: Workspace) -> list[SystemTexts]:
@@ -253,7 +253,7 @@ def annotated_texts(workspace: Workspace) -> None:
 def generated_answers(workspace: Workspace) -> None:
     """Require ``[answers]`` with answers."""
     known = workspace.project.answers
-    if known is None or not (known.answered or known.assignments):
+    if known is None or not (known.of_systems or known.assignments):
         raise UsageError(
             "no-responses",
             "no answers of systems are given",

@@ -26,9 +26,9 @@ from robustcs.project.open_questions import (
     Maker,
     SystemTexts,
     cells_of,
+    missing_runs,
     retrievable,
     systems_of,
-    unanswered,
     with_run,
 )
 from robustcs.project.workspace import Workspace
@@ -106,7 +106,7 @@ class Retrieval:
         self.changed = False
         self.systems = systems_of(workspace) if systems is None else list(systems)
         if workspace.project.retrieval is None:
-            raise unanswered(self.systems)
+            raise missing_runs(self.systems)
         self.settings: RetrievalSettings = workspace.project.retrieval
         self.store = RankingStore(self.settings.store)
         self.maker = Maker(self.settings)
@@ -119,7 +119,7 @@ class Retrieval:
         """
         workspace, collection = self.workspace, self.workspace.project.collection
         if not self.indexed and collection is None:
-            raise unanswered(
+            raise missing_runs(
                 self.systems,
                 Message(
                     f"there is no index at {self.settings.index}; name one ",
@@ -200,7 +200,7 @@ class Retrieval:
                 self._require_own(system)
         waiting = any(system.open for system in self.systems)
         if waiting and not self.workspace.may_retrieve:
-            raise unanswered(self.systems, _FORBIDDEN)
+            raise missing_runs(self.systems, _FORBIDDEN)
         if waiting:
             _ = self.index
 
@@ -463,13 +463,13 @@ def plan_of(retrieval: Retrieval, *others: Retrieval) -> Plan:
 
 
 def _row(name: str, turns: int, missing: Sequence[object], run: str) -> tuple[Any, ...]:
-    answered = turns - len(missing)
+    covered = turns - len(missing)
     return (
         name,
         turns,
-        answered,
+        covered,
         len(missing),
-        answered / turns if turns else float("nan"),
+        covered / turns if turns else float("nan"),
         len(set(missing)),
         run,
     )

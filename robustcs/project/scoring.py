@@ -26,12 +26,12 @@ from robustcs.evaluation.measure import (
 )
 from robustcs.evaluation.measures import TurnScores, evaluate
 from robustcs.evaluation.turns import (
-    Answered,
     AskedTurns,
+    CoveredTurns,
     Expected,
-    answered_by_run,
-    answered_by_turns,
     count_turns,
+    covered_by_run,
+    covered_by_turns,
     expected_of,
     no_judgments,
     union_of_turns,
@@ -114,28 +114,28 @@ def score(
     """
     kinds = {file.kind for file in files}
     if "answers" in kinds:
-        frames, expected, answered, notes = _answers(
+        frames, expected, covered, notes = _answers(
             inputs, files, inputs.averaged(measures or DEFAULT_ANSWER_MEASURES)
         )
     else:
         only_given = "runs" not in kinds
-        frames, expected, answered, notes = _rankings(
+        frames, expected, covered, notes = _rankings(
             inputs, files, inputs.averaged(measures, alone, only_given), alone
         )
     policy = inputs.project.policy
-    turns = count_turns(expected, answered, policy.missing, alone=alone, asked=asked)
+    turns = count_turns(expected, covered, policy.missing, alone=alone, asked=asked)
     own = {}
     if alone and policy.missing == "own":
         counts = [
             found.missing if found.unscored is None else found.missing | found.unscored
-            for found in answered
+            for found in covered
         ]
         own = {file.name: int((~lacks).sum()) for file, lacks in zip(files, counts, strict=True)}
-        frames = [one.without(found.missing) for one, found in zip(frames, answered, strict=True)]
+        frames = [one.without(found.missing) for one, found in zip(frames, covered, strict=True)]
     for place, file in enumerate(files):
         if file.name in turns.asked:
             frames[place] = frames[place].without(~turns.asked[file.name])
-    there = [int((turns.counted & ~found.missing).sum()) for found in answered]
+    there = [int((turns.counted & ~found.missing).sum()) for found in covered]
     few = {
         file.name: some
         for file, some in zip(files, there, strict=True)
@@ -143,7 +143,7 @@ def score(
     }
     lost = {
         file.name: int(found.unscored.sum())
-        for file, found in zip(files, answered, strict=True)
+        for file, found in zip(files, covered, strict=True)
         if found.unscored is not None
     }
     evaluated = Evaluated(
@@ -168,8 +168,8 @@ def score(
     return [frame.take(turns.counted) for frame in frames], evaluated
 
 
-#: Scores by turn, per file; the expected turns; the answered turns, per file; notes.
-ScoredFrames = tuple[list[TurnScores], Expected, list[Answered], list[str]]
+#: Scores by turn, per file; the expected turns; the covered turns, per file; notes.
+ScoredFrames = tuple[list[TurnScores], Expected, list[CoveredTurns], list[str]]
 
 
 def _rankings(
@@ -191,16 +191,16 @@ def _rankings(
         file: evaluate(matrix, measures, inputs.project.policy)
         for file, matrix in zip(runs, matrices, strict=True)
     }
-    answered = {
-        file: answered_by_run(file.name, file.path, matrix)
+    covered = {
+        file: covered_by_run(file.name, file.path, matrix)
         for file, matrix in zip(runs, matrices, strict=True)
     }
     for file, table in zip(given, tables, strict=True):
         frames[file] = table.over(expected.turns, True)
-        answered[file] = table.answered(file, expected, True)
-        if answered[file].extra:
-            notes.append(no_judgments(answered[file].extra, f"the scores of {file.name}"))
-    return [frames[file] for file in files], expected, [answered[file] for file in files], notes
+        covered[file] = table.covered(file, expected, True)
+        if covered[file].extra:
+            notes.append(no_judgments(covered[file].extra, f"the scores of {file.name}"))
+    return [frames[file] for file in files], expected, [covered[file] for file in files], notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,9 +228,9 @@ class Given:
         """Return the scores on other turns; ``judged``: the turns are those of the qrels."""
         return self.scores.over(turns, None if judged and self.of_run else np.nan)
 
-    def answered(self, file: ScoredFile, expected: Expected, judged: bool) -> Answered:
+    def covered(self, file: ScoredFile, expected: Expected, judged: bool) -> CoveredTurns:
         """Return which turns the file has, and which scores are missing."""
-        found = answered_by_turns(file.name, file.path, self.scores.turns, expected)
+        found = covered_by_turns(file.name, file.path, self.scores.turns, expected)
         unscored = set(self.unscored)
         missing = np.array([turn in unscored for turn in expected.turns], dtype=bool)
         return replace(
@@ -346,8 +346,8 @@ def join_scores(files: Sequence[ScoredFile], given: Sequence[Given]) -> ScoredFr
         [(file.path, one.scores.turns) for file, one in zip(files, given, strict=True)],
         "the scores",
     )
-    answered = [one.answered(file, expected, False) for file, one in zip(files, given, strict=True)]
-    return [one.over(expected.turns, False) for one in given], expected, answered, []
+    covered = [one.covered(file, expected, False) for file, one in zip(files, given, strict=True)]
+    return [one.over(expected.turns, False) for one in given], expected, covered, []
 
 
 def _answers(
@@ -381,7 +381,7 @@ def scored_answers(
     inputs.remember("gold answers", source, rows_of(gold))
     names = [measure.name for measure in measures]
     expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
-    frames, answered, notes = [], [], []
+    frames, covered, notes = [], [], []
     for file, answers in zip(files, predicted, strict=True):
         scores, unmatched = answer_scores(answers, gold)
         if unmatched.extra:
@@ -389,5 +389,5 @@ def scored_answers(
                 f"{counted(unmatched.extra, 'answer')} of {file.name} to turns without gold answers excluded"
             )
         frames.append(scores.only(names))
-        answered.append(answered_by_turns(file.name, file.path, answers, expected))
-    return frames, expected, answered, notes
+        covered.append(covered_by_turns(file.name, file.path, answers, expected))
+    return frames, expected, covered, notes

@@ -198,7 +198,7 @@ def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
     """
     if not (
         workspace.project.answers
-        and (workspace.project.answers.answered or workspace.project.answers.assignments)
+        and (workspace.project.answers.of_systems or workspace.project.answers.assignments)
     ):
         return {}
     inputs = AnswerInputs(workspace)
@@ -262,9 +262,9 @@ def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
     names = [[document for document, _ in system.heads.get(turn, ())] for turn in turns]
     starts = np.cumsum([0, *map(len, names)])
     ids = Ids.of(document for head in names for document in head)
-    answered = [place for place, head in enumerate(names) if head]
+    covered = [place for place, head in enumerate(names) if head]
     ranking = Ranking(
-        name, tuple(turns[place] for place in answered), np.append(starts[answered], starts[-1]), ids,
+        name, tuple(turns[place] for place in covered), np.append(starts[covered], starts[-1]), ids,
         np.arange(len(ids), dtype=np.int32), np.zeros(len(ids), dtype=bool), 0, (),
     )  # fmt: skip
     run = judged_run(ranking, qrels, 0)

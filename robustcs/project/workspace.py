@@ -19,9 +19,9 @@ from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.turns import (
     AskedTurns,
     Turns,
-    answered_by_run,
     assumed,
     count_turns,
+    covered_by_run,
     expected_of,
 )
 from robustcs.inputs.paths import PooledFile, pooled, shown
@@ -127,7 +127,7 @@ class Workspace(Inputs):
         systems = self.project.systems
         for name in names:
             if name in self._with_texts() - systems.keys():
-                raise self.unanswered([name])
+                raise self.missing_runs([name])
             if name not in systems:
                 have = (
                     f"choose from {', '.join(systems)}"
@@ -182,13 +182,13 @@ class Workspace(Inputs):
         runs = dict.fromkeys(
             run for name in unknown for run in self.asked[name].runs if run in systems
         )
-        answered = dict(
+        covered = dict(
             zip(runs, self.per_run([(run, systems[run]) for run in runs], _turns_of), strict=True)
         )
         judged = set(self.qrels.turns) if self.asked else set()
         found = {}
         for name, one in self.asked.items():
-            any_run = set[str]().union(*(answered.get(run, ()) for run in one.runs))
+            any_run = set[str]().union(*(covered.get(run, ()) for run in one.runs))
             turns = judged & (any_run if one.turns is None else one.turns)
             if (
                 0 < len(turns) < 0.95 * len(judged)
@@ -265,16 +265,14 @@ class Workspace(Inputs):
 
         See :mod:`robustcs.evaluation.turns`. Raises :class:`InputError` for runs that share no turn with the qrels.
         """
-        answered = [
-            answered_by_run(name, path, matrix)
+        covered = [
+            covered_by_run(name, path, matrix)
             for name, (_, path), matrix in zip(names, files, matrices, strict=True)
         ]
         self._fit(dict(zip(names, files, strict=True)))
         policy = self.project.policy
         expected = expected_of(self.qrels, policy.documents)
-        return count_turns(
-            expected, answered, policy.missing, holes=holes, asked=asked, apart=apart
-        )
+        return count_turns(expected, covered, policy.missing, holes=holes, asked=asked, apart=apart)
 
     # ------------------------------------------------------------ scores of the three formulations
 
@@ -331,7 +329,7 @@ class Workspace(Inputs):
             if role != "original" and not any(role == one for one, _ in chosen):
                 waiting = [part.name for part in parts if part.role == role and part.rewrites]
                 if not answers and waiting:
-                    raise self.unanswered(waiting[:1])
+                    raise self.missing_runs(waiting[:1])
                 scores = OptionName("scores", f"{role}=FILE")
                 if answers:
                     what, option = "answers", Message(OptionName("answers", f"{role}=FILE"))
@@ -379,7 +377,7 @@ class Workspace(Inputs):
             return []
         from robustcs.inputs.scores import has_scores
 
-        known = self.project.answers.answered
+        known = self.project.answers.of_systems
         return [
             ScoredFile(name, f"{name} scores", path, "scores")
             for name, path in known.items()
@@ -391,18 +389,18 @@ class Workspace(Inputs):
         if self.project.systems:
             return
         if waiting := self._with_texts():
-            raise self.unanswered(waiting)
+            raise self.missing_runs(waiting)
         raise UsageError(
             "no-runs",
             "no runs are given",
             Message("add them with ", OptionName("run", "NAME=FILE")),
         )
 
-    def unanswered(self, names: Collection[str]) -> UsageError:
+    def missing_runs(self, names: Collection[str]) -> UsageError:
         """Return the error for systems that have texts but no run; it names the turns and the command to run."""
-        from robustcs.project.open_questions import systems_of, unanswered
+        from robustcs.project.open_questions import missing_runs, systems_of
 
-        return unanswered([system for system in systems_of(self) if system.name in names])
+        return missing_runs([system for system in systems_of(self) if system.name in names])
 
     def _with_texts(self) -> set[str]:
         """Return the names of all systems with texts."""

@@ -156,7 +156,7 @@ def _what(project: Project, content: Section) -> str:
         [counted(len(project.runs), "further run" if others else "run")] if project.runs else []
     )
     parts += [f"grid of {counted(len(project.components), 'cell')}"] if project.components else []
-    answered = project.answers.answered if project.answers and "qr" not in roles else ()
-    parts += [f"answers of {counted(len(answered), 'system')}"] if answered else []
+    of_systems = project.answers.of_systems if project.answers and "qr" not in roles else ()
+    parts += [f"answers of {counted(len(of_systems), 'system')}"] if of_systems else []
     parts += [counted(len(project.judges), "judge")] if project.judges else []
     return " · ".join([", ".join(parts), _turns(content)] if parts else [_turns(content)])

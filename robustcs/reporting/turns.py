@@ -253,7 +253,7 @@ def _read_by_people(names: Iterable[str], known: Collection[str]) -> list[str]:
 
 def _responses(project: Project) -> dict[str, dict[str, str]]:
     """Return system → turn → the answer that it generated."""
-    given = project.answers.answered if project.answers else {}
+    given = project.answers.of_systems if project.answers else {}
     return {
         name: dict(read_once(read_predicted_answers, path, name)) for name, path in given.items()
     }

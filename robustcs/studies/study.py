@@ -145,7 +145,7 @@ class Call(Protocol):
     def workspace(self, project: Project | None = None) -> Workspace:
         """Return a workspace that reads the inputs of ``project`` (default: the project of the call)."""
 
-    def answered(
+    def with_runs(
         self, project: Project | None = None, samples: bool = False, cells: bool = False
     ) -> Workspace:
         """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.

@@ -19,7 +19,7 @@ _READING = (
 def _inputs(project: Project) -> Project:
     files = project.answers or AnswerFiles()
     needs(
-        files.answered or files.assignments,
+        files.of_systems or files.assignments,
         "no-responses",
         "no answers",
         "add them under [answers.responses]",

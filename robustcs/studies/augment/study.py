@@ -155,7 +155,7 @@ def _run(call: Call, write_qrels: File | None, **settings: Any) -> None:
     from robustcs.evaluation.judgments import qrels_text
     from robustcs.overwrite_guard import refuse_protected
 
-    workspace = call.answered()
+    workspace = call.with_runs()
     if write_qrels is not None:
         refuse_protected(write_qrels)
         if not workspace.project.new_judgments:

@@ -75,7 +75,7 @@ def _ranked(project: Project) -> bool:
     return sum(bool(part.run or part.scores) for part in project.formulations.values()) > 1
 
 
-def _answered(project: Project) -> bool:
+def _has_answers(project: Project) -> bool:
     # gold answers may also be the references of generated answers
     return bool(project.gold and not project.answers) or any(
         part.answers for part in project.formulations.values()
@@ -99,6 +99,6 @@ QUESTIONS = (
         _TABLES,
         formulations_by_answers,
         _content,
-        given=_answered,
+        given=_has_answers,
     ),
 )

@@ -269,7 +269,7 @@ def compare(
     lines = lines if len(cases) else doubts(measures.itertuples())
     content = Comparison.built(
         inputs=_inputs(old, new),
-        measures=measures.assign(**_answered(changes, old, new, missing)),
+        measures=measures.assign(**_covered(changes, old, new, missing)),
         turns=_turns(changes, old, new, thresholds),
         conclusions=_conclusions(common, old, new, missing, by, seed),
         gate=cases,
@@ -336,7 +336,7 @@ def _measures(changes: Sequence[Change], fits: Fits, by: Grouping, seed: int) ->
     return frame.assign(system=systems, metric=metrics, turns=turns, **means, **told)
 
 
-def _answered(
+def _covered(
     changes: Sequence[Change], old: ProjectState, new: ProjectState, missing: Mapping[str, Missing]
 ) -> dict[str, list[int]]:
     """Return, for each change, the system's number of turns, and of those answered and missing in each state."""
@@ -347,8 +347,8 @@ def _answered(
             len(first.scores[metric].keys() | second.scores[metric].keys() | own.turns)
             for (first, second, metric), own in zip(systems, lost, strict=True)
         ],
-        "answered_old": [len(first.answered(metric)) for first, _, metric in systems],
-        "answered_new": [len(second.answered(metric)) for _, second, metric in systems],
+        "answered_old": [len(first.covered(metric)) for first, _, metric in systems],
+        "answered_new": [len(second.covered(metric)) for _, second, metric in systems],
         "missing_old": [len(own.old) for own in lost],
         "missing_new": [len(own.new) for own in lost],
     }

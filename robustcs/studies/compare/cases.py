@@ -352,11 +352,11 @@ class Cases:
         )  # fmt: skip
 
     def _lost(self, parts: Sequence[Change]) -> tuple[int, list[str]]:
-        """Return the number of turns that only the old runs answered, and the resulting problems."""
+        """Return the number of turns that only the old runs covered, and the resulting problems."""
         gone: set[str] = set()
         for part in parts:
             before, after = (
-                state.systems[part.run].answered(part.metric) for state in (self.old, self.new)
+                state.systems[part.run].covered(part.metric) for state in (self.old, self.new)
             )
             gone |= before - after
         if len(gone) <= self.gate.allow_missing:

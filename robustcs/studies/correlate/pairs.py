@@ -17,8 +17,8 @@ from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import parse_threshold, reachable_thresholds
 from robustcs.evaluation.turns import (
-    answered_by_run,
     count_turns,
+    covered_by_run,
     expected_of,
     lacks_note,
     union_of_turns,
@@ -209,8 +209,8 @@ class _PairReader:
             scored = self._score_files(measures)
         else:
             return None
-        frames, expected, answered, notes = scored
-        turns = count_turns(expected, answered, self.project.policy.missing)
+        frames, expected, covered, notes = scored
+        turns = count_turns(expected, covered, self.project.policy.missing)
         self.notes += notes
         for name, lacking in turns.missing.items():
             self.missing.setdefault(name, set()).update(lacking)
@@ -224,15 +224,15 @@ class _PairReader:
         matrices = [
             (part, matrix) for part in self.parts if (matrix := self.runs[part.name][1]) is not None
         ]
-        answered = [
-            answered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run
+        covered = [
+            covered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run
         ]
         frames = [evaluate(matrix, measures, self.project.policy) for _, matrix in matrices]
         notes = [
             *qrels.notes,
             *grade_notes(measures, qrels.grades, self.project.policy.relevance_level),
         ]
-        return frames, expected_of(qrels, self.project.policy.documents), answered, notes
+        return frames, expected_of(qrels, self.project.policy.documents), covered, notes
 
     def _wanted(self, defaults: Sequence[Measure], measures: Sequence[Measure]) -> list[Measure]:
         return list(
@@ -280,7 +280,9 @@ class _PairReader:
             if scores is not None:
                 wanted.append(parse_answer_measure("".join(self._rule(scores))))
         if not wanted:
-            waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
+            waiting = self.workspace.missing_runs(
+                [part.name for part in self.parts if not part.run]
+            )
             advice = Message(
                 waiting.advice,
                 ", or give ",
@@ -340,7 +342,7 @@ class _PairReader:
             pair = self._paired[part.name]
             ranked = zip(pair.turns, equal_rankings(pair), pair.lengths[:, 0] > 0, strict=True)
             found = fit(
-                ours, theirs, {turn: bool(same) for turn, same, answered in ranked if answered}
+                ours, theirs, {turn: bool(same) for turn, same, covered in ranked if covered}
             )
             apart, equal = found.equal_apart, len(found.equal)
             self.notes += found.doubts(part.name, "Human")
@@ -451,14 +453,12 @@ class _PairReader:
         else:
             values = (overlap if one.kind == "overlap" else jaccard)(pair, one.depth)
         series = pd.Series(values, list(pair.turns))
-        unanswered = series.index[pair.lengths[:, 0] == 0]
+        uncovered = series.index[pair.lengths[:, 0] == 0]
         if self.project.qrels:
             # a run must answer judged turns only
-            free = unanswered.difference(list(self.workspace.qrels.turns))
+            free = uncovered.difference(list(self.workspace.qrels.turns))
             self._exclude(part, free, "missing in its run and without judgments")
-            series, unanswered = series.drop(free), unanswered.difference(free)
-        if len(unanswered):
-            self.missing.setdefault(part.name, set()).update(unanswered)
-        return one.name, series.drop(
-            unanswered
-        ) if self.project.policy.missing != "zero" else series
+            series, uncovered = series.drop(free), uncovered.difference(free)
+        if len(uncovered):
+            self.missing.setdefault(part.name, set()).update(uncovered)
+        return one.name, series.drop(uncovered) if self.project.policy.missing != "zero" else series

@@ -171,7 +171,7 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     named = [assigned("--scores", "NAME", text) for text in scores]
     distinct("--scores", [name for name, _ in named])
     files = dict(named)
-    workspace = call.answered()
+    workspace = call.with_runs()
     result = call.ask(
         workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings
     )

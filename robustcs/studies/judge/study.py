@@ -138,7 +138,7 @@ def _run(
             "idle-option", "--all has no effect on a list, --export and --import", "leave it out"
         )
     pairs = [pair_of(text) for text in pair]
-    workspace = call.answered()
+    workspace = call.with_runs()
     scale = GradeScale(workspace.qrels, max_grade or highest_grade(workspace.qrels))
     path = Path(judgments)
     protect([path], growing=True)
