@@ -35,8 +35,8 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import read_json
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.answer_inputs import AnswerInputs
 from robustcs.project.answer_support import MadeOf
-from robustcs.project.answered import AnswerInputs
 from robustcs.project.conversations import conversations_of
 from robustcs.project.scoring import DEFAULT_MEASURES, ScoredFile, file_of, score_files
 from robustcs.project.text_run_match import digest

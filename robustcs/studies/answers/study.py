@@ -62,8 +62,8 @@ def prepare(
 ) -> Callable[[], tuple[Answers, Callable[[], Cards | None]]]:
     """Read the inputs. Return the function that computes the result and a function that returns turns to read."""
     from robustcs.inputs.turns import turn_sort_key
+    from robustcs.project.answer_inputs import AnswerInputs
     from robustcs.project.answer_support import MadeOf, Program
-    from robustcs.project.answered import AnswerInputs
     from robustcs.project.requirements import generated_answers
     from robustcs.similarity.responses import MEASURED, are_english
     from robustcs.statistics.units import units_of
