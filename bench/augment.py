@@ -21,7 +21,7 @@ from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics.ranks import METHODS, RESAMPLES, rank_stability
+from robustcs.statistics.ranks import RANK_CORRELATIONS, RESAMPLES, rank_stability
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, contributed_alone, leave_one_out
 from robustcs.studies.augment.whatif import what_if
 
@@ -69,12 +69,16 @@ def main(data: Path) -> None:
     start = time.process_time()
     for column in range(len(measures)):
         other = np.roll(scores[:, column], 1, axis=0)
-        for method in METHODS:
+        for method in RANK_CORRELATIONS:
             rank_stability(
                 scores[:, column], other, np.ones(scores.shape[-1]), 0, method, noun="turn"
             )
     rows.append(
-        (f"{len(METHODS)} rank correlations, {RESAMPLES} resamples", time.process_time() - start, 0)
+        (
+            f"{len(RANK_CORRELATIONS)} rank correlations, {RESAMPLES} resamples",
+            time.process_time() - start,
+            0,
+        )
     )
 
     alone = contributed_alone(pool, grades, DEPTH)

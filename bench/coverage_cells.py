@@ -39,7 +39,11 @@ from robustcs.statistics.families import holm_family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.ranks import kendall, rank_stability
 from robustcs.statistics.sign_flip import paired_tests
-from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
+from robustcs.statistics.unit_correlation import (
+    CORRELATIONS,
+    unit_correlation,
+    unit_partial_correlation,
+)
 from robustcs.statistics.units import Units, units_of
 
 #: Random sign patterns of a trial; each trial draws new ones. The program uses twenty times this number.
@@ -289,7 +293,7 @@ def correlations_trial(some: Collection) -> Trial:
     truths = {
         (method, row): unit_correlation(x, y, some.units, method).value
         for row, (x, y) in couples.items()
-        for method in METHODS
+        for method in CORRELATIONS
     }
     partials = {
         row: unit_partial_correlation(*couples[row], third[row][:, None], some.units).value

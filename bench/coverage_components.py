@@ -19,7 +19,7 @@ import numpy as np
 
 import robustcs
 from robustcs.evaluation.grid import Grid
-from robustcs.statistics.crossed import EFFECTS, effect_sizes
+from robustcs.statistics.crossed import EFFECTS, omega_squared_estimates
 from robustcs.statistics.families import max_t
 from robustcs.statistics.halves import halves_of
 from robustcs.statistics.units import Units, units_of
@@ -130,7 +130,7 @@ def effect_coverage(
     generator = np.random.default_rng(seed)
     hits = np.zeros(len(EFFECTS))
     for drawn, own in samples((scores, turns), units, trials, generator):
-        found = effect_sizes(drawn, own, int(generator.integers(2**31)), RESAMPLES)
+        found = omega_squared_estimates(drawn, own, int(generator.integers(2**31)), RESAMPLES)
         hits += [
             one.low - 1e-9 <= true <= one.high + 1e-9
             for one, true in zip(found, truth, strict=True)

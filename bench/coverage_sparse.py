@@ -25,7 +25,7 @@ from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.statistics import sign_flip
-from robustcs.statistics.columns import Needed, effect_sizes, units_needed, within_margin
+from robustcs.statistics.columns import UnitsNeeded, effect_sizes, units_needed, within_margin
 from robustcs.statistics.estimate import Estimate, Tested, sparse_note
 from robustcs.statistics.samples import sampled_mean, sampling_error
 from robustcs.statistics.units import Units, units_of
@@ -197,7 +197,7 @@ def _units_for_power(sums: Floats, generator: np.random.Generator) -> int | None
 
 
 def _planning(
-    tally: Tally, kind: str, row: str, effect: Estimate, needed: Needed, truth: int
+    tally: Tally, kind: str, row: str, effect: Estimate, needed: UnitsNeeded, truth: int
 ) -> None:
     """Count whether the interval of the units needed contains the truth, and whether it has an upper limit."""
     if needed.low is not None:

@@ -73,11 +73,11 @@ def jackknife(folder: Path, own: bool) -> None:
     x, y = np.loadtxt(folder / "scores.txt")[:2]
     turns = len(x)
     if own:
-        from robustcs.statistics.unit_correlation import METHODS, unit_correlation
+        from robustcs.statistics.unit_correlation import CORRELATIONS, unit_correlation
         from robustcs.statistics.units import units_of
 
         units = units_of([f"{turn}" for turn in range(turns)], "turn")
-        for method in METHODS:
+        for method in CORRELATIONS:
             found = unit_correlation(x, y, units, method)
             print(found.value, found.low, found.high)
     else:

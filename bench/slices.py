@@ -36,7 +36,7 @@ from bench.pages import put
 from robustcs.inputs.texts import read_texts
 from robustcs.slicing import TEXTS
 from robustcs.slicing.estimates import slices_of
-from robustcs.slicing.search import Rule, find_slices, rules_of
+from robustcs.slicing.search import SliceRule, find_slices, rules_of
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics.units import Units
 
@@ -64,7 +64,7 @@ class Sliced:
 
     some: Collection
     slicings: tuple[Slicing, ...]
-    rules: list[Rule]
+    rules: list[SliceRule]
 
 
 @cache
@@ -135,7 +135,7 @@ def planted(
     return counts
 
 
-def _is_planted(rule: Rule, units: Units) -> bool:
+def _is_planted(rule: SliceRule, units: Units) -> bool:
     return (
         bool(LEAST_TURNS <= rule.mask.mean() <= 0.5)
         and len(np.unique(units.codes[rule.mask])) >= LEAST_UNITS
@@ -151,7 +151,7 @@ def coverage(
     own = [np.flatnonzero(some.units.codes == code) for code in range(some.units.count)]
     bounds = (0.0, 1.0)
     truth = [
-        (one.own.value, one.contrast.difference)
+        (one.estimate.value, one.contrast.difference)
         for one in slices_of([values], sliced.slicings, some.units, 0)[0]
     ]
     counts = np.zeros(4)
@@ -167,7 +167,7 @@ def coverage(
             truth,
             strict=True,
         ):
-            own_, found = one.own, one.contrast
+            own_, found = one.estimate, one.contrast
             counts += [own_.low <= mean <= own_.high, own_.low == own_.low,
                        found.low <= difference <= found.high, found.low == found.low]  # fmt: skip
     return counts

@@ -210,7 +210,7 @@ def _function(one: Study) -> Callable[..., Any]:
             return answer(*given, **keywords)
 
     def answer(*given: Any, **keywords: Any) -> Any:
-        from robustcs.project.collections import asked
+        from robustcs.project.collections import ask_by
         from robustcs.project.workspace import Workspace
 
         project = keywords.pop("project", None)
@@ -265,7 +265,7 @@ def _function(one: Study) -> Callable[..., Any]:
         if by is None:
             result = ask(workspace, **mine)
         else:
-            result = asked(ask, workspace, by, **mine)
+            result = ask_by(ask, workspace, by, **mine)
         result = workspace.stated(result)
         return result.changed(inputs=tuple(workspace.inputs))
 

@@ -76,20 +76,20 @@ class Conversations:
     note: str = ""
 
     @classmethod
-    def from_ids(cls, turns: Iterable[str], asked: str = "") -> Conversations:
+    def from_ids(cls, turns: Iterable[str], decided: str = "") -> Conversations:
         """Decide whether ids contain conversations.
 
         turns
             All known turns. Ids contain places if at least two thirds of the conversations with several turns begin at one of
             the first three turns and end at no more than five times their number of turns. If every conversation has one turn,
             the number in the id is its place.
-        asked
+        decided
             ``none`` or ``pattern``: what the user decided, whatever the ids look like.
         """
         every = list(dict.fromkeys(turns))
-        if asked == NONE:
+        if decided == NONE:
             return cls(said="conversations set to none")
-        if asked == PATTERN:
+        if decided == PATTERN:
             made = cls(
                 by_ids=True,
                 any_form=True,

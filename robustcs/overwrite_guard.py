@@ -25,7 +25,7 @@ CONFIG_NAME = "robustcs.toml"
 StrPath = str | os.PathLike[str]
 
 
-class _Known:
+class _Record:
     """The record; all paths are without links.
 
     ``read``: never written to. ``growing``: only appended to. ``roots``: folder of an untrusted project → files outside it that
@@ -39,14 +39,14 @@ class _Known:
         self.trusted = False
 
 
-_known = _Known()
+_known = _Record()
 
 
 @contextmanager
 def protection() -> Iterator[None]:
     """Use an empty record for one command, and restore the previous one afterwards."""
     global _known
-    before, _known = _known, _Known()
+    before, _known = _known, _Record()
     try:
         yield
     finally:

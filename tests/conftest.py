@@ -40,7 +40,7 @@ SLOWEST = tuple(
         "studies/check/test_readiness", "reporting/test_browser", "studies/test_conformance", "studies/retrieve/test_command",
         "test_report", "cli/test_init", "test_metamorphic", "test_docs", "cli/test_process", "retrieval/test_index",
         "studies/compare/test_command", "test_broken_files", "test_collections", "test_work", "test_kills", "cli/test_pipes",
-        "test_typed", "studies/judge/test_asking", "studies/judge/test_command", "test_coverage", "cli/test_overwrite",
+        "test_typed", "studies/judge/test_program", "studies/judge/test_command", "test_coverage", "cli/test_overwrite",
         "studies/breakdown/test_command", "test_hostile_input", "studies/unjudged/test_command", "project/test_parallel_io",
         "project/test_cluster", "fuzz/test_fuzz", "evaluation/test_measures", "studies/audit/test_command",
         "test_hostile_projects", "test_packaging",
@@ -171,7 +171,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     from robustcs.documents.document import Picture
 
     monkeypatch.setattr(
-        "robustcs.reporting.answers._draw",
+        "robustcs.reporting.contents._draw",
         lambda figure: (Picture(figure.slug, "", "", "<svg></svg>", 1), {}),
     )
     monkeypatch.setattr("robustcs.reporting.build.render_html", lambda document: "")

@@ -152,6 +152,17 @@ def test_no_file_is_longer_than_it_can_be_read(path: Path) -> None:
     assert path.read_text("utf-8").count("\n") <= LONGEST
 
 
+def test_no_two_classes_have_the_same_name() -> None:
+    """Else a reader has to look at the imports of a file to know what its names mean."""
+    files_of: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                files_of.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+    assert len(files_of) > 300
+    assert {name: files for name, files in files_of.items() if len(files) > 1} == {}
+
+
 @pytest.mark.parametrize("room", READ)
 def test_a_room_that_was_read_is_laid_out_plainly(room: str) -> None:
     paths = [PACKAGE / room] if room.endswith(".py") else sorted((PACKAGE / room).rglob("*.py"))

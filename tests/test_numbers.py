@@ -63,7 +63,7 @@ def test_numbers_of_public_collections(
         group = list(section)
         with suppress(UsageError):  # the collection does not have what every question needs
             workspace = Workspace(group[0].inputs(project), HERE, untracked)
-            answers = [question.answer(workspace) for question in group]
+            answers = [question.content(workspace) for question in group]
             results = [answer.result for answer in answers]
             exported = [
                 to_json(

@@ -32,7 +32,7 @@ from robustcs.documents.document import (
     Heading,
     Paragraph,
     Picture,
-    Table,
+    TableBlock,
 )
 from robustcs.documents.page_svg import page_svg
 from robustcs.documents.text import turn_anchor
@@ -110,9 +110,11 @@ def test_every_question_opens_with_one_sentence_one_figure_and_one_table(report:
     starts = [place for place, block in enumerate(blocks) if isinstance(block, Heading)]
     for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
         kinds = [type(block) for block in blocks[start + 1 : end] if not isinstance(block, Fold)]
-        assert kinds in ([Paragraph, Picture, Table], [Paragraph, Table], [Paragraph, Picture]), (
-            blocks[start]
-        )
+        assert kinds in (
+            [Paragraph, Picture, TableBlock],
+            [Paragraph, TableBlock],
+            [Paragraph, Picture],
+        ), blocks[start]
         assert isinstance(blocks[end - 1], Fold)
     opening = openings(report.document)["Wrong answer or wrong question?"]
     assert opening == (
@@ -142,7 +144,7 @@ def test_the_first_screen_answers_the_questions_in_order_with_their_numbers(repo
     assert f"<span>{rewriter.between}</span>" in report.files["report.html"].decode()
     assert rewriter.interval == f"{100 * row['ci_low']:.0f}% to {100 * row['ci_high']:.0f}%"
     table, figure = opening.blocks
-    assert isinstance(table, Table) and [line[0] for line in table.rows] == [
+    assert isinstance(table, TableBlock) and [line[0] for line in table.rows] == [
         "Human",
         "QR",
         "Original",
@@ -154,7 +156,7 @@ def test_the_first_screen_answers_the_questions_in_order_with_their_numbers(repo
 def test_the_table_of_the_first_screen_agrees_with_the_results(report: Report) -> None:
     assert report.document.opening is not None
     table = report.document.opening.blocks[0]
-    assert isinstance(table, Table)
+    assert isinstance(table, TableBlock)
     human, qr, original = table.rows
     rows = [
         row
@@ -291,7 +293,7 @@ def test_verdicts_have_at_most_25_words(report: Report) -> None:
 
 def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) -> None:
     shown = {
-        block.slug: block for block in every_block(report.document) if isinstance(block, Table)
+        block.slug: block for block in every_block(report.document) if isinstance(block, TableBlock)
     }
     [pearson] = [
         table for slug, table in shown.items() if slug.startswith("correlate-pearson-overlap")
@@ -346,7 +348,7 @@ def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path)
 
 
 def test_names_of_tables_figures_and_cards_are_unique_and_safe(report: Report) -> None:
-    kinds = Table | Figure | Picture | Cards
+    kinds = TableBlock | Figure | Picture | Cards
     slugs = [block.slug for block in every_block(report.document) if isinstance(block, kinds)]
     assert len(slugs) == len(set(slugs))
     assert {
@@ -364,7 +366,7 @@ def test_no_sentence_has_an_unfilled_place(report: Report) -> None:
     said += [
         text
         for block in every_block(report.document)
-        if isinstance(block, Table)
+        if isinstance(block, TableBlock)
         for text in (block.caption, block.note)
     ]
     assert len(said) > 100
@@ -377,7 +379,7 @@ def test_pairs_of_systems_are_headed_alike(report: Report) -> None:
             column.title for column in block.columns if column.title.lower() in ("first", "second")
         )
         for block in every_block(report.document)
-        if isinstance(block, Table)
+        if isinstance(block, TableBlock)
     ]
     assert {one for one in pairs if one} == {("First", "Second")}
 
@@ -463,7 +465,7 @@ def test_every_result_table_and_figure_has_its_files(report: Report) -> None:
             assert report.files[f"figures/{block.slug}.pdf"].startswith(b"%PDF-")
             assert report.files[f"figures/{block.slug}.svg"].startswith(b"<svg ")
             assert b"<a " not in report.files[f"figures/{block.slug}.svg"]
-        elif isinstance(block, Table):
+        elif isinstance(block, TableBlock):
             assert rb"\begin{table" in report.files[f"tables/{block.slug}.tex"]
     for name in (
         "breakdown",
@@ -768,7 +770,7 @@ def test_runs_alone_open_with_the_systems(tmp_path: Path, undrawn: None) -> None
     )
     table, figure = document.opening.blocks
     assert (
-        isinstance(table, Table)
+        isinstance(table, TableBlock)
         and [row[0] for row in table.rows][0] == "good"
         and isinstance(figure, Picture)
     )

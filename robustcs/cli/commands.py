@@ -236,7 +236,7 @@ def whole_command(name: str) -> click.Command:
         uses,
         parameters_of(function),
         help_of(function),
-        lambda given, own: function(Call(uses, given), **own),
+        lambda given, own: function(CommandCall(uses, given), **own),
     )
 
 
@@ -246,12 +246,12 @@ def study_command(study: Study) -> click.Command:
     uses = (*command.uses, *(["no_retrieve"] if command.retrieves else []), *RESULT)
 
     def run(given: Mapping[str, Any], own: dict[str, Any]) -> None:
-        call, kind = Call(uses, given, study), command.retrieves
+        call, kind = CommandCall(uses, given, study), command.retrieves
         if command.run is not None:
             command.run(call, **own)
             return
         workspace = (
-            call.answered(samples=kind == "samples", cells=kind == "cells")
+            call.with_runs(samples=kind == "samples", cells=kind == "cells")
             if kind
             else call.workspace()
         )
@@ -278,7 +278,7 @@ def _command(
     return PagedCommand(name, uses, params=list(parameters), callback=callback, help=help)
 
 
-class Call:
+class CommandCall:
     """One call of a command: see :class:`robustcs.studies.study.Call`."""
 
     def __init__(self, uses: Sequence[str], given: Mapping[str, Any], study: Study | None = None):
@@ -323,7 +323,7 @@ class Call:
             project or self.project, jobs_of(self.given), track, not self.given.get("no_retrieve")
         )
 
-    def answered(
+    def with_runs(
         self, project: Project | None = None, samples: bool = False, cells: bool = False
     ) -> Workspace:
         """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.
@@ -342,9 +342,9 @@ class Call:
         ask, by = self.study.part("study").ask, self.given.get("by")
         if by is None:
             return ask(workspace, **settings)
-        from robustcs.project.collections import asked
+        from robustcs.project.collections import ask_by
 
-        return asked(ask, workspace, by, **settings)
+        return ask_by(ask, workspace, by, **settings)
 
     def emit(
         self,

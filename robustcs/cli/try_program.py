@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import click
 
 from robustcs.errors import ExitCode, ProgramError
-from robustcs.programs.runner import Asking, Replies, ask_program, printable
+from robustcs.programs.runner import ProgramCall, Replies, call_program, printable
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import Call
 from robustcs.wording import counted
@@ -45,7 +45,7 @@ def try_program(
     requests, usable, wanted = _judge() if protocol == "judge" else _paraphrase()
     begin = time.monotonic()
     try:
-        replies = ask_program(Asking(command, timeout=timeout), requests, accept=usable)
+        replies = call_program(ProgramCall(command, timeout=timeout), requests, accept=usable)
     except ProgramError as error:
         if error.slug != "no-such-program":
             raise
@@ -68,10 +68,10 @@ def try_program(
     return ExitCode.DONE if works else ExitCode.BAD_INPUT
 
 
-def _remarks(replies: Replies, asked: int, wanted: str) -> list[str]:
+def _remarks(replies: Replies, sent: int, wanted: str) -> list[str]:
     """Return the problems of the answers, and then the ignored lines."""
     found = [f"it {replies.complaint}"] if replies.complaint else []
-    if silent := asked - len(replies.answers) - len(replies.refused):
+    if silent := sent - len(replies.answers) - len(replies.refused):
         early = "" if replies.complaint else "it ended early: "
         found.append(f'{early}{counted(silent, "request")} without an answer; for each request, print one line of JSON with'
                      ' its "id", and flush stdout')  # fmt: skip
@@ -96,11 +96,11 @@ def _judge() -> _Requests:
 
     from robustcs.inputs.ids import Ids
     from robustcs.inputs.qrels import Qrels
-    from robustcs.studies.judge.asking import grade_of, requests_for
-    from robustcs.studies.judge.session import Scale
+    from robustcs.studies.judge.program import grade_of, requests_for
+    from robustcs.studies.judge.session import GradeScale
 
     first = np.zeros(1, dtype=np.int32)
-    scale = Scale(Qrels("", ("1_1",), first, Ids.of(["p0"]), first.astype(np.int16)), 4)
+    scale = GradeScale(Qrels("", ("1_1",), first, Ids.of(["p0"]), first.astype(np.int16)), 4)
     passages = {
         "p1": "Honey keeps for years: it holds little water, and bees add an enzyme that makes it acid.",
         "p2": "Bees dance to tell one another where flowers are.",

@@ -118,7 +118,7 @@ def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> 
       robustcs bundle study-2026 --no-retrieve
     """
     from robustcs.project.bundle import require_bundle_folder, write_bundle
-    from robustcs.project.open_questions import retrievable, unanswered
+    from robustcs.project.open_questions import missing_runs, retrievable
 
     config, target = Path(call.given["config"] or CONFIG_NAME), Path(folder)
     if not config.exists():
@@ -134,7 +134,7 @@ def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> 
         waiting = [system for system in retrievable(workspace, samples=True) if system.open]
     made = write_bundle(config, project, workspace, target)
     if waiting:
-        tell(str(unanswered(waiting)))
+        tell(str(missing_runs(waiting)))
     if made.passages < made.of:
         tell(
             f"copied {made.passages:,} of {counted(made.of, 'passage')}: those that are retrieved or judged"
@@ -236,7 +236,7 @@ def _retrieved(call: Call) -> Project:
             project = with_testsets(call.workspace(), tell)
         except UsageError as error:
             tell(f"no test sets: {error}")
-    return call.answered(project, samples=True, cells=True).project
+    return call.with_runs(project, samples=True, cells=True).project
 
 
 def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs) -> None:

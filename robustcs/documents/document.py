@@ -41,7 +41,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """A table of rounded values; ``caption`` says what is counted, and ``note`` out of what.
 
     slug
@@ -52,7 +52,7 @@ class Table:
         The table of the result that it shows; empty if there is none.
     hint
         How to see more of it, for the terminal only.
-    asked
+    on_request
         Shown only if its table is named.
     """
 
@@ -64,9 +64,9 @@ class Table:
     rules: frozenset[int] = frozenset()
     of: str = ""
     hint: str = ""
-    asked: bool = False
+    on_request: bool = False
 
-    def part(self, places: Sequence[int]) -> Table:
+    def part(self, places: Sequence[int]) -> TableBlock:
         """Return the table with some of its columns."""
         rows = tuple(tuple(row[place] for place in places) for row in self.rows)
         return replace(self, columns=tuple(self.columns[place] for place in places), rows=rows)
@@ -142,14 +142,14 @@ class Card:
 class Cards:
     """Turns to read, under one caption.
 
-    asked
+    requested
         An option requested them: they are also shown next to a single table.
     """
 
     slug: str
     caption: str
     cards: tuple[Card, ...]
-    asked: bool = False
+    requested: bool = False
 
 
 #: What verdicts are about, in the order in which users ask.
@@ -230,7 +230,7 @@ class Fold:
     """
 
     title: str
-    blocks: tuple[Heading | Paragraph | Table | Figure | Picture | Cards, ...]
+    blocks: tuple[Heading | Paragraph | TableBlock | Figure | Picture | Cards, ...]
     page_only: bool = False
 
 
@@ -240,10 +240,10 @@ class Opening:
 
     what: str
     verdicts: tuple[Verdict, ...]
-    blocks: tuple[Table | Figure | Picture, ...] = ()
+    blocks: tuple[TableBlock | Figure | Picture, ...] = ()
 
 
-Block = Heading | Paragraph | Table | Figure | Cards
+Block = Heading | Paragraph | TableBlock | Figure | Cards
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,9 @@ def begun(blocks: Sequence[Block], misfit: str, unordered: bool) -> tuple[Block,
     told = f"{clause[0].upper()}{clause[1:]}. "
     if unordered:
         blocks = [
-            replace(one, caption=told + one.caption) if isinstance(one, Table | Figure) else one
+            replace(one, caption=told + one.caption)
+            if isinstance(one, TableBlock | Figure)
+            else one
             for one in blocks
         ]
     said = misfit if unordered else f"{misfit}; scores depend on it"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.data import to_csv, to_json
-from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, Table
+from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, TableBlock
 from robustcs.documents.tables import collection_tables, plain_tables
 from robustcs.documents.text import one_line
 from robustcs.errors import UsageError
@@ -36,7 +36,11 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
     """
     if not names:
         return [
-            *(block for block in blocks if not (isinstance(block, Table) and block.asked)),
+            *(
+                block
+                for block in blocks
+                if not (isinstance(block, TableBlock) and block.on_request)
+            ),
             *collection_tables(result),
         ]
     shown: list[Block] = []
@@ -50,12 +54,12 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
             ]
         elif isinstance(block, Paragraph):
             above.append(block)
-        elif isinstance(block, Table) and block.of in names:
+        elif isinstance(block, TableBlock) and block.of in names:
             missing.discard(block.of)
             shown += [*above, block]
             above = []
         else:
-            shown += [block] if isinstance(block, Cards) and block.asked else []
+            shown += [block] if isinstance(block, Cards) and block.requested else []
             above = [one for one in above if isinstance(one, Heading)]
     for name in (name for name in names if name in missing):
         shown += (
@@ -151,7 +155,7 @@ def _block(block: Block) -> Iterable[str]:
         yield f"{'#' * (block.level + 1)} {_text(block.text)}"
     elif isinstance(block, Paragraph):
         yield _line(block.text)
-    elif isinstance(block, Table):
+    elif isinstance(block, TableBlock):
         yield from _table(block)
     elif isinstance(block, Figure):
         yield f"**{_text(block.caption)}**"
@@ -163,7 +167,7 @@ def _block(block: Block) -> Iterable[str]:
             yield "\n".join(f"- **{_text(label)}:** {_text(text)}" for label, text in card.texts)
 
 
-def _table(table: Table) -> Iterable[str]:
+def _table(table: TableBlock) -> Iterable[str]:
     yield f"**{_text(table.caption)}**"
     heads = [
         _text(f"{column.group} · {column.title}" if column.group else column.title)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import percent_range, plain, whole_percent
 from robustcs.evaluation.hole_expectation import FILLED_DEPTH
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from robustcs.result import Result
 
 
-def rates_table(result: Result, depth: int) -> list[Table]:
+def rates_table(result: Result, depth: int) -> list[TableBlock]:
     """Return the table of judged and unjudged passages in the top ``depth`` of every run."""
     columns = ["system", "retrieved", "judged", "unjudged", "share", "short", "missing"]
     if any(row.judged_later is not None for row in result.rows("rates")):
@@ -36,7 +36,7 @@ def rates_table(result: Result, depth: int) -> list[Table]:
     ]
 
 
-def sources_table(result: Result, depth: int) -> list[Table]:
+def sources_table(result: Result, depth: int) -> list[TableBlock]:
     """Return the table of the sources of grades (people, judges) in the top ``depth``, if there are several."""
     if result.tables["sources"]["source"].nunique() < 2:
         return []
@@ -50,7 +50,7 @@ def sources_table(result: Result, depth: int) -> list[Table]:
     )]  # fmt: skip
 
 
-def unique_table(result: Result, depth: int) -> list[Table]:
+def unique_table(result: Result, depth: int) -> list[TableBlock]:
     """Return the table of unjudged passages that only one run of a group retrieves."""
     if len(result.tables["rates"]) < 2:
         return []
@@ -60,7 +60,7 @@ def unique_table(result: Result, depth: int) -> list[Table]:
     )]  # fmt: skip
 
 
-def later_grades_table(result: Result, depth: int) -> list[Table]:
+def later_grades_table(result: Result, depth: int) -> list[TableBlock]:
     """Return the table of grades that unjudged passages got later, if there are any."""
     if not len(result.tables["grades"]):
         return []
@@ -99,7 +99,7 @@ def expected_note(result: Result) -> str:
     )
 
 
-def drops_table(result: Result) -> list[Table]:
+def drops_table(result: Result) -> list[TableBlock]:
     """Return the table of expected drops and the share due to unjudged passages, if it has rows."""
     if not len(result.tables["drops"]):
         return []
@@ -114,7 +114,7 @@ def drops_table(result: Result) -> list[Table]:
     return [result_table(result, "drops", caption, columns, expected_note(result), by="metric")]
 
 
-def tipping_table(result: Result, rows: pd.DataFrame) -> list[Table]:
+def tipping_table(result: Result, rows: pd.DataFrame) -> list[TableBlock]:
     """Return ``rows`` of the table ``tipping``: how wrong the hole model may be before a conclusion changes."""
 
     def factor(end: str) -> Shown:

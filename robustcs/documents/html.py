@@ -29,7 +29,7 @@ from robustcs.documents.document import (
     Heading,
     Paragraph,
     Picture,
-    Table,
+    TableBlock,
 )
 from robustcs.documents.figures import draw_picture, link_turns
 from robustcs.documents.panels import MOST_MARKS
@@ -236,7 +236,7 @@ class _Page:
                 "blocks": list(map(self.entry, block.blocks)),
             }
         name = self.take(block.slug)
-        if isinstance(block, Table):
+        if isinstance(block, TableBlock):
             return {"id": name, "block": block, **self._table(name, block)}
         if isinstance(block, Figure | Picture):
             return {"id": name, "block": block, **self._figure(replace(block, slug=name))}
@@ -256,7 +256,7 @@ class _Page:
             "link": self.anchors.get(card.title.split(" · ")[0]),
         }
 
-    def _table(self, name: str, block: Table) -> dict[str, Any]:
+    def _table(self, name: str, block: TableBlock) -> dict[str, Any]:
         if block.slug in self.document.latex:
             self.latex[name] = self.document.latex[block.slug]
         turns = block.slug == TURNS
@@ -319,7 +319,7 @@ def _pieces(card: Card) -> list[tuple[str, list[int], str]]:
     return pieces
 
 
-def turn_table(turns: Mapping[str, Any]) -> Table:
+def turn_table(turns: Mapping[str, Any]) -> TableBlock:
     """Return one row per turn: id, texts, and the bin and its scores; without cuts, a score per system.
 
     With several bins, their scores are left out, and with several rewriters their texts, so that the table fits a page.
@@ -366,7 +366,7 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
         note += f" The first {MOST_SYSTEMS} of {len(scored)} systems; the card of a turn has all."
     if turns["left_out"]:
         note += f" The CSV and JSON files contain {counted(turns['left_out'], 'further turn')}."
-    return Table(
+    return TableBlock(
         TURNS, f"All {counted(len(rows), 'turn')}", tuple(columns), tuple(rows), note.strip()
     )
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from robustcs.documents.document import Block, Column, Heading, Paragraph, Table
+from robustcs.documents.document import Block, Column, Heading, Paragraph, TableBlock
 from robustcs.documents.text import (
     anchor,
     breakable,
@@ -82,7 +82,7 @@ _PACKAGES = r"% needs \usepackage{amssymb,booktabs,tabularx}"
 
 
 def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()) -> str:
-    r"""Return one ``table`` environment per :class:`Table`; a comment replaces each figure and each set of cards.
+    r"""Return one ``table`` environment per :class:`TableBlock`; a comment replaces each figure and each set of cards.
 
     A table is as wide as a column of a two-column article if it fits there with letters of at least seven points, else as
     wide as the page. The notes and the policy are below every table, so each table can be copied alone, in ``\tablenote``,
@@ -91,14 +91,14 @@ def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()
     """
     parts = [_PACKAGES]
     for block in blocks:
-        if isinstance(block, Table):
+        if isinstance(block, TableBlock):
             parts.append(_table(block, [*notes, policy]))
         elif not isinstance(block, Heading | Paragraph):
             parts.append(f"% {anchor(block.slug)}: not part of this file")
     return "\n\n".join(parts) + "\n"
 
 
-def _table(table: Table, closing: Sequence[str]) -> str:
+def _table(table: TableBlock, closing: Sequence[str]) -> str:
     """Return the table with the largest font at which it fits a column, else the page, else in parts."""
     natural = [_width(table, index) for index in range(len(table.columns))]
     least = [
@@ -131,13 +131,13 @@ def _table(table: Table, closing: Sequence[str]) -> str:
     return _OTHER_SCRIPT + text if r"\otherscript{" in text else text
 
 
-def _is_long(table: Table, index: int) -> bool:
+def _is_long(table: TableBlock, index: int) -> bool:
     return table.columns[index].align == "left" and any(
         len(row[index]) > _LONG_CELL for row in table.rows
     )
 
 
-def _width(table: Table, index: int) -> float:
+def _width(table: TableBlock, index: int) -> float:
     """Return the width at ten points of a column's cells and of its head, which may have two lines."""
     return max(
         map(_letters, (*_lines(table, index), *(one_line(row[index]) for row in table.rows)))
@@ -148,7 +148,7 @@ def _letters(text: str) -> float:
     return sum(_LETTERS.get(letter, 5.6) for letter in text)
 
 
-def _lines(table: Table, index: int) -> tuple[str, ...]:
+def _lines(table: TableBlock, index: int) -> tuple[str, ...]:
     """Return the lines of a head: two if it is wider than the cells."""
     title = one_line(table.columns[index].title)
     words = title.split()
@@ -160,7 +160,7 @@ def _lines(table: Table, index: int) -> tuple[str, ...]:
     return min(cuts, key=lambda parts: max(map(_letters, parts)))
 
 
-def _tabular(table: Table, folds: bool) -> str:
+def _tabular(table: TableBlock, folds: bool) -> str:
     """Return the table without its caption; with ``folds``, it has the full width, and long texts fold."""
     folded = [folds and _is_long(table, index) for index in range(len(table.columns))]
     kinds = [
@@ -186,7 +186,7 @@ def _tabular(table: Table, folds: bool) -> str:
     return "\n".join([*lines, r"\bottomrule", rf"\end{{{name}}}"])
 
 
-def _head(table: Table, index: int) -> str:
+def _head(table: TableBlock, index: int) -> str:
     lines = [_text(line) for line in _lines(table, index)]
     return (
         lines[0]

@@ -85,7 +85,7 @@ def page_svg(figure: Figure, name: str, alt: str) -> str:
     """
     root = ElementTree.fromstring(svg_of(figure))
     prefix = anchor(name)
-    reader = _Reader(prefix)
+    reader = _MarkReader(prefix)
     marks = list(reader.marks(root, ""))
     body = "".join(_grouped(_joined(marks)))
     width, height = (72 * inches for inches in figure.get_size_inches())
@@ -100,7 +100,7 @@ def page_svg(figure: Figure, name: str, alt: str) -> str:
     )
 
 
-class _Reader:
+class _MarkReader:
     """The marks of matplotlib's SVG in their order; ``prefix`` begins the ids of a figure."""
 
     def __init__(self, prefix: str) -> None:

@@ -14,7 +14,7 @@ from robustcs.documents.document import (
     Heading,
     Paragraph,
     Picture,
-    Table,
+    TableBlock,
 )
 from robustcs.documents.figures import draw_picture, link_turns, typeset
 from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
@@ -78,12 +78,12 @@ def _appendix(document: Document) -> list[dict[str, Any]]:
     return parts
 
 
-def _block(block: Heading | Paragraph | Table | Figure | Picture) -> dict[str, Any]:
+def _block(block: Heading | Paragraph | TableBlock | Figure | Picture) -> dict[str, Any]:
     if isinstance(block, Heading):
         return {"kind": "heading", "level": block.level, "text": _line(block.text)}
     if isinstance(block, Paragraph):
         return {"kind": "paragraph", "text": _text(block.text)}
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         return {
             "kind": "table",
             "caption": _line(block.caption),
@@ -101,7 +101,7 @@ def _block(block: Heading | Paragraph | Table | Figure | Picture) -> dict[str, A
     }
 
 
-def _parts(table: Table) -> list[dict[str, Any]]:
+def _parts(table: TableBlock) -> list[dict[str, Any]]:
     """Return the table at the largest font size at which it fits; if none does, split at the smallest."""
     titles = [max(map(len, one_line(column.title).split()), default=0) for column in table.columns]
     cells = [
@@ -116,7 +116,7 @@ def _parts(table: Table) -> list[dict[str, Any]]:
     return [_part(table.part(batch), [cells[index] for index in batch], size) for batch in batches]
 
 
-def _part(table: Table, cells: list[int], size: float) -> dict[str, Any]:
+def _part(table: TableBlock, cells: list[int], size: float) -> dict[str, Any]:
     groups = [(_line(group), span) for group, span in head_groups(table.columns)]
     return {
         "size": size,

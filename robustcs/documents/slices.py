@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.documents.tables import Shown, ready, result_table
 from robustcs.documents.words import noted
 from robustcs.lazy import pd
@@ -33,7 +33,7 @@ def slices_table(
     note: str,
     slug: str,
     mean: str = "means",
-) -> Table:
+) -> TableBlock:
     """Return all slicings of one system as one table; ``field`` is the estimate, a column of ``rows``.
 
     Of slicings with very many slices, only the highest and lowest are shown. ``note`` precedes the common note; ``mean`` is
@@ -87,7 +87,7 @@ def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame
 
 def found_table(
     result: Result, rows: pd.DataFrame, caption: str, system: Shown | None, note: str, tried: int
-) -> Table:
+) -> TableBlock:
     """Return the table of found slices, without those that repeat most turns of an earlier one.
 
     ``system``: the column with the name of the system. If no slice was found, the table says so.

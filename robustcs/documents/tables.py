@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents import words
-from robustcs.documents.document import Column, Paragraph, Table
+from robustcs.documents.document import Column, Paragraph, TableBlock
 from robustcs.evaluation.measure import is_averaged
 from robustcs.lazy import pd
 from robustcs.result import Field
@@ -103,7 +103,7 @@ def result_table(
     most: int | None = None,
     slug: str = "",
     hint: str = "",
-) -> Table:
+) -> TableBlock:
     """Return a table of ``result`` for people.
 
     rows
@@ -142,7 +142,7 @@ def result_table(
     )
     changes = rules_between([getattr(line, by) for line in lines] if by else [])
     heads = tuple(head(field) for field, _ in shown)
-    return Table(
+    return TableBlock(
         slug or name,
         caption,
         heads,
@@ -183,7 +183,7 @@ def wide_table(
     by: str | None = None,
     slug: str = "",
     hint: str = "",
-) -> Table:
+) -> TableBlock:
     """Return a pivoted table of ``result``: one row per ``index``, and columns of ``values`` for every value of ``across``.
 
     heads
@@ -251,12 +251,12 @@ def group_columns(
     ]
 
 
-def collection_tables(result: Result, name: str = "") -> list[Table]:
+def collection_tables(result: Result, name: str = "") -> list[TableBlock]:
     """Return the table ``name`` of each collection, or the first short one; only CSV and JSON have its notes."""
     every = result.by_collection
     if not every:
         return []
-    asked = bool(name)
+    is_named = bool(name)
     name = name or next(
         (name for name in every if len(result.table(name)) <= _SHORT), next(iter(every))
     )
@@ -271,16 +271,16 @@ def collection_tables(result: Result, name: str = "") -> list[Table]:
             else one
             for one in fields
         ]
-    others = "" if asked else ", ".join(other for other in every if other != name)
+    others = "" if is_named else ", ".join(other for other in every if other != name)
     note = f"--table NAME shows another: {others}." if others else ""
     return [
         result_table(result, name, "Each collection separately", fields, by="collection", hint=note)
     ]
 
 
-def plain_tables(result: Result, names: Iterable[str]) -> list[Table | Paragraph]:
+def plain_tables(result: Result, names: Iterable[str]) -> list[TableBlock | Paragraph]:
     """Return tables that no block shows, with all their columns."""
-    shown: list[Table | Paragraph] = []
+    shown: list[TableBlock | Paragraph] = []
     for name in names:
         spec, made = result.spec(name), result.table(name)
         columns = _declared(spec, made.names)

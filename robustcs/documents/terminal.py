@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, Table
+from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, TableBlock
 from robustcs.documents.text import column_batches, head_groups, one_line, visible, widened
 
 Align: TypeAlias = Literal["left", "center", "right"]
@@ -38,7 +38,7 @@ def render_terminal(
             )
         elif isinstance(block, Paragraph):
             _print(console, Text(visible(block.text)))
-        elif isinstance(block, Table):
+        elif isinstance(block, TableBlock):
             _table(block, console)
         elif isinstance(block, Figure):
             _print(console, Text(f"Figure: {one_line(block.caption)}", "dim"))
@@ -66,7 +66,7 @@ def _cards(block: Cards, console: Console) -> None:
             _print(console, Text(visible(text)), 6)
 
 
-def _table(table: Table, console: Console) -> None:
+def _table(table: TableBlock, console: Console) -> None:
     _print(console, Text(one_line(table.caption), "bold"))
     columns = tuple(replace(column, title=one_line(column.title)) for column in table.columns)
     table = replace(
@@ -95,7 +95,7 @@ def _table(table: Table, console: Console) -> None:
         _print(console, Text(one_line(f"{table.note} {table.hint}"), "dim"))
 
 
-def _least(table: Table, index: int, natural: int, narrowest: int) -> float:
+def _least(table: TableBlock, index: int, natural: int, narrowest: int) -> float:
     """Return the smallest width of a column: titles fold between words, numbers only before their interval."""
     title = _longest_word(table.columns[index].title)
     if table.columns[index].align == "left":
@@ -129,7 +129,7 @@ def _longest_word(text: str) -> int:
     return max((cell_len(word) for word in text.split()), default=0)
 
 
-def _grid(table: Table, widths: list[int], gutter: int, console: Console) -> None:
+def _grid(table: TableBlock, widths: list[int], gutter: int, console: Console) -> None:
     aligns = [column.align for column in table.columns]
     rule = Text("─" * (sum(widths) + gutter * (len(widths) - 1)), "dim")
     console.print(rule)

@@ -34,7 +34,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.extremes import BOUNDED, LARGEST, SUMS, BoundedMeasure, Case, Side
+from robustcs.evaluation.extremes import BOUNDED, LARGEST, SUMS, BoundedMeasure, PairRows, Side
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_weights, top_of
@@ -99,7 +99,7 @@ class RunPairs:
     elsewhere: Codes
 
 
-class _Passages(NamedTuple):
+class _UnjudgedPassages(NamedTuple):
     """The m unjudged passages of a run.
 
     numbers
@@ -130,7 +130,7 @@ def run_pairs(
     unjudged = []
     for run, numbers in zip(runs, passages, strict=True):
         rows, ranks = np.nonzero(run.grades == UNJUDGED)
-        unjudged.append(_Passages(numbers, rows, ranks.astype(np.int32)))
+        unjudged.append(_UnjudgedPassages(numbers, rows, ranks.astype(np.int32)))
     highest = max((int(numbers.max(initial=-1)) for numbers in passages), default=-1)
     # passage number → its index among those of the first run, or -1
     index_in_first = np.full(highest + 1, -1, dtype=np.int32)
@@ -146,7 +146,7 @@ def run_pairs(
 
 def _pairs_with(
     runs: Sequence[GradeMatrix],
-    unjudged: Sequence[_Passages],
+    unjudged: Sequence[_UnjudgedPassages],
     first: int,
     seconds: Codes,
     index_in_first: _Ranks,
@@ -288,7 +288,7 @@ class PairMeasure:
             of_passages = np.append(retrieved, np.zeros(int(others.sum())))[order]
             sides.append(Side(self.scores[runs].ravel(), self._sums[runs].ravel(), of_passages))
         turns = np.tile(np.arange(len(self.bounded.judged)), len(pairs.first))
-        return Case(self.bounded, turns, sides[0], sides[1], rows[order]).ends()
+        return PairRows(self.bounded, turns, sides[0], sides[1], rows[order]).ends()
 
     def _apart(self, pairs: RunPairs, counts: Codes) -> tuple[Scores, Scores]:
         """Return bounds for average precision: lowest − highest and highest − lowest of both runs.

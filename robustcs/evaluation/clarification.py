@@ -109,20 +109,20 @@ def recalls(lists: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset
 
 
 @dataclass(frozen=True)
-class Asked:
+class DocumentRelevance:
     """Document relevance of a system by measure and unit.
 
-    asked, outcomes
+    questions, outcomes
         Unit → question, and unit → outcome; empty if the questions of the system are unknown.
     """
 
     scores: UnitScores
-    asked: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
 
 
-def after_asking(performance: QuestionScores, asked: Mapping[str, str]) -> Asked:
-    """Return the values after asking ``asked``, unit → question.
+def after_questions(performance: QuestionScores, questions: Mapping[str, str]) -> DocumentRelevance:
+    """Return the values after asking ``questions``, unit → question.
 
     A unit without a question had no output and scores 0. A question without a value is not a
     candidate of the unit and gets its worst value.
@@ -131,7 +131,7 @@ def after_asking(performance: QuestionScores, asked: Mapping[str, str]) -> Asked
     outcomes: dict[str, Outcome] = {}
     for measure, units in performance.items():
         for unit, values in units.items():
-            question = asked.get(unit)
+            question = questions.get(unit)
             if question is None:
                 outcomes[unit] = "no output"
                 scores[measure][unit] = 0.0
@@ -141,7 +141,7 @@ def after_asking(performance: QuestionScores, asked: Mapping[str, str]) -> Asked
             else:
                 outcomes[unit] = "no candidate"
                 scores[measure][unit] = worst(values)
-    return Asked(scores, asked, outcomes)
+    return DocumentRelevance(scores, questions, outcomes)
 
 
 def worst(values: Mapping[str, float]) -> float:
@@ -200,7 +200,7 @@ def facet_scores(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> Un
     return scores
 
 
-class _AskedFacet(NamedTuple):
+class _FacetQuestion(NamedTuple):
     """A question that was asked for a facet, and the id of its ranking: ``FACET_QUESTION``."""
 
     turn: str
@@ -214,8 +214,8 @@ def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> 
     Such an id is ``F0010_Q00697``. Unjudged facets are excluded. Raises :class:`UsageError` if no
     id has this form and a judged facet.
     """
-    asked = _asked_facets(ranking, qrels)
-    if not asked:
+    questions = _facet_questions(ranking, qrels)
+    if not questions:
         raise UsageError(
             "no-common-facets",
             f"no id of {ranking.name} consists of a judged facet and a question, such as"
@@ -223,43 +223,43 @@ def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> 
             f"check the ids: the first of the run is {ranking.turns[0]!r}, the first facet of the"
             f" qrels is {qrels.turns[0]!r}",
         )
-    by_turn = facet_scores(ranking, _qrels_by_question(qrels, asked), policy)
+    by_turn = facet_scores(ranking, _qrels_by_question(qrels, questions), policy)
     scores: QuestionScores = {}
     for measure, values in by_turn.items():
         units: dict[str, dict[str, float]] = {}
-        for turn, facet, question in asked:
+        for turn, facet, question in questions:
             units.setdefault(facet, {})[question] = values[turn]
         scores[measure] = units
     return scores
 
 
-def _asked_facets(ranking: Ranking, qrels: Qrels) -> list[_AskedFacet]:
+def _facet_questions(ranking: Ranking, qrels: Qrels) -> list[_FacetQuestion]:
     """Return the turns of the ranking whose ids consist of a judged facet and a question."""
     judged = set(qrels.turns)
-    asked = []
+    questions = []
     for turn in ranking.turns:
         facet, _, question = turn.rpartition("_")
         if facet in judged and question:
-            asked.append(_AskedFacet(turn, facet, question))
-    return asked
+            questions.append(_FacetQuestion(turn, facet, question))
+    return questions
 
 
-def _qrels_by_question(qrels: Qrels, asked: Sequence[_AskedFacet]) -> Qrels:
+def _qrels_by_question(qrels: Qrels, questions: Sequence[_FacetQuestion]) -> Qrels:
     """Return qrels for the ranking of every question: those of its facet."""
     code_of = {facet: code for code, facet in enumerate(qrels.turns)}
     # the judgments in the order of facets: those of facet c are order[bounds[c] : bounds[c + 1]]
     order = np.argsort(qrels.turn_codes, kind="stable")
     bounds = np.searchsorted(qrels.turn_codes[order], np.arange(len(qrels.turns) + 1))
     judgments = []
-    for _, facet, _ in asked:
+    for _, facet, _ in questions:
         code = code_of[facet]
         judgments.append(order[bounds[code] : bounds[code + 1]])
     rows = np.concatenate(judgments)
     counts = [len(of_question) for of_question in judgments]
     return Qrels(
         name=qrels.name,
-        turns=tuple(turn for turn, _, _ in asked),
-        turn_codes=np.repeat(np.arange(len(asked), dtype=np.int32), counts),
+        turns=tuple(turn for turn, _, _ in questions),
+        turn_codes=np.repeat(np.arange(len(questions), dtype=np.int32), counts),
         ids=qrels.ids.take(rows),
         grades=qrels.grades[rows],
     )

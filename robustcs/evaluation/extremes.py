@@ -107,7 +107,7 @@ class Side(NamedTuple):
         return Side(self.scores[rows], self.sums[rows], self.weights[passages])
 
 
-class Case(NamedTuple):
+class PairRows(NamedTuple):
     """R rows, and the n passages whose grades can change their scores.
 
     turns
@@ -131,7 +131,7 @@ class Case(NamedTuple):
         for start in range(0, len(self.turns), step):
             part = slice(start, start + step)
             passages = slice(*np.searchsorted(self.rows, (start, start + step)))
-            case = Case(
+            case = PairRows(
                 self.bounded,
                 self.turns[part],
                 self.first.take(part, passages),
@@ -158,12 +158,12 @@ class Case(NamedTuple):
         return np.asarray(sums, dtype=np.float64)
 
 
-def _total(case: Case) -> Scores:
+def _total(case: PairRows) -> Scores:
     """P and RBP: each relevant passage adds w, so those with w > 0 become relevant, no others."""
     return case.first.scores - case.second.scores + case.per_row(np.maximum(case.weights, 0.0))
 
 
-def _first_hit(case: Case) -> Scores:
+def _first_hit(case: PairRows) -> Scores:
     """Reciprocal rank and success: the score is the largest weight of a relevant passage.
 
     For any set of passages that become relevant, consider the one with the largest weight in the
@@ -178,7 +178,7 @@ def _first_hit(case: Case) -> Scores:
     return largest
 
 
-def _recall(case: Case) -> Scores:
+def _recall(case: PairRows) -> Scores:
     """(h + Σ w) / (R + n): h, hits of the first run without the second's; n passages are added.
 
     w is 1, 0 or −1. Because |h + Σ w| ≤ R + n, a passage with w = 1 never lowers the quotient, and
@@ -192,7 +192,7 @@ def _recall(case: Case) -> Scores:
     return quotient(hits, relevant + np.where(hits < 0, neutral, 0))
 
 
-def _ndcg(case: Case) -> Scores:
+def _ndcg(case: PairRows) -> Scores:
     r"""N / D: N = Σ w_i · grade_i + const is linear; D is the ideal DCG, with every new grade.
 
     D(x) is the largest of the sums Σ d_r · gain, with d_r = 1/log2(r + 1) within the cutoff and 0
@@ -261,7 +261,7 @@ class _IdealTerm(NamedTuple):
     sums: Scores
 
 
-def _ideal_terms(case: Case, passages: int) -> list[_IdealTerm]:
+def _ideal_terms(case: PairRows, passages: int) -> list[_IdealTerm]:
     """Return the parts of the ideal DCG of every row, with up to ``passages`` new grades."""
     bounded = case.bounded
     longest = bounded.judged.shape[1] + passages
@@ -277,7 +277,7 @@ def _ideal_terms(case: Case, passages: int) -> list[_IdealTerm]:
     return terms
 
 
-def _descending_weights(case: Case) -> Scores:
+def _descending_weights(case: PairRows) -> Scores:
     """Return float64[R, longest row]: the w of every row, largest first, padded with −∞."""
     rows, weights, cutoff = case.rows, case.weights, case.bounded.measure.cutoff
     if cutoff:
@@ -304,7 +304,7 @@ def from_zero(values: np.ndarray) -> np.ndarray:
 
 #: Family → the function that returns the largest difference of every row, float64[R]; no other
 #: family has an exact one.
-LARGEST: dict[str, Callable[[Case], Scores]] = {
+LARGEST: dict[str, Callable[[PairRows], Scores]] = {
     "P": _total,
     "rbp": _total,
     "success": _first_hit,

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robustcs.evaluation.holes import Grades as GradesByPair
-from robustcs.evaluation.holes import JudgedRun
+from robustcs.evaluation.holes import GradesByPair, JudgedRun
 from robustcs.evaluation.matrix import UNJUDGED, Grades
 from robustcs.evaluation.run_pool import RunPool
 from robustcs.result import count, number, share, table, text

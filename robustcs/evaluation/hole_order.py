@@ -36,7 +36,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import Codes, Floats, Mask, places_within
 from robustcs.statistics.ranks import DECIMALS
 
-State = Literal["proven", "certain", "open"]
+OrderState = Literal["proven", "certain", "open"]
 
 #: Share of the draws that must agree.
 SURE = 0.95
@@ -116,7 +116,7 @@ class Order:
     sure: float
 
     @property
-    def state(self) -> State:
+    def state(self) -> OrderState:
         """``proven``, ``certain`` or ``open``. Equal scores under any grades are proven equal."""
         if self.low > 0 or self.high < 0 or self.low == self.high == 0:
             return "proven"
@@ -317,7 +317,7 @@ def influences(effects: Floats, compared: Sequence[tuple[int, int]] = ()) -> Flo
 
 
 @dataclass(frozen=True)
-class Needed:
+class JudgmentsNeeded:
     """Numbers of judgments until an order, or all, are certain.
 
     Median over the draws, and range of 80% of them.
@@ -336,7 +336,7 @@ def judgments_needed(
     grades: Grades,
     drawn: Grades,
     queue: Codes,
-) -> tuple[list[Needed], Needed]:
+) -> tuple[list[JudgmentsNeeded], JudgmentsNeeded]:
     """Return how many judgments every order probably needs, and how many all of them together.
 
     A settled order needs 0 judgments, an open one at least 1, and one that is never settled all Q.
@@ -362,7 +362,7 @@ def judgments_needed(
     needed_by_all = np.zeros(min(TRUTHS, len(drawn)), dtype=np.int64)
     for order in states:
         if order.state != "open":
-            needed.append(Needed(0, 0, 0))
+            needed.append(JudgmentsNeeded(0, 0, 0))
             continue
         number = contest.measures.index(order.measure)
         by_level = effects[:, :, order.first, number] - effects[:, :, order.second, number]
@@ -397,6 +397,6 @@ def _certain_after(difference: float, changes: Floats, queue: Codes, counts: Cod
     return np.asarray(counts[np.argmax(certain, axis=1)])
 
 
-def _summary(judgments: Codes) -> Needed:
+def _summary(judgments: Codes) -> JudgmentsNeeded:
     low, median, high = np.quantile(judgments, _QUANTILES)
-    return Needed(round(median), round(low), round(high))
+    return JudgmentsNeeded(round(median), round(low), round(high))

@@ -108,26 +108,26 @@ def kind_of(conclusion: str) -> Kind:
 
 def tipping(
     filled: FilledHoles | None,
-    asked: Mapping[str, Sequence[Contrast]],
+    tested: Mapping[str, Sequence[Contrast]],
     family: Sequence[Contrast],
     kinds: Sequence[Kind] = ("order", "differ", "sure"),
 ) -> pd.DataFrame:
     """Return :data:`TIPPING` for contrasts of each measure. No rows without unjudged passages.
 
-    asked
+    tested
         Measure → contrasts, all of them members of the ``family``, for which p is adjusted.
     kinds
         The conclusions to test; below five units, there is none on similar conversations.
     """
     rows: list[tuple[object, ...]] = []
-    if filled is None or filled.scoring is None or not any(asked.values()):
+    if filled is None or filled.scoring is None or not any(tested.values()):
         return TIPPING.frame(rows)
     measures = filled.scoring.measures
     if filled.units.count < LEAST_UNITS:
         kinds = [kind for kind in kinds if kind != "differ"]
     questions = []
     for column, scored in enumerate(measures):
-        for contrast in asked.get(scored.name, ()):
+        for contrast in tested.get(scored.name, ()):
             for kind in kinds:
                 place = family.index(contrast)
                 questions.append(_Question(column, place, kind, unique=False))
@@ -213,19 +213,19 @@ class _Factors:
     def conclusions(self, questions: Sequence[_Question], step: int, numbers: Codes) -> Codes:
         """Return the conclusions of some questions, by number, with the factor of ``step``."""
         grades = self.draws.grades(factor_at(step))
-        asked = [questions[number] for number in numbers]
-        conclusions = np.empty(len(asked), dtype=np.int64)
+        chosen = [questions[number] for number in numbers]
+        conclusions = np.empty(len(chosen), dtype=np.int64)
 
-        places = [place for place, question in enumerate(asked) if not question.unique]
+        places = [place for place, question in enumerate(chosen) if not question.unique]
         if places:
-            conclusions[places] = self._of_all([asked[place] for place in places], grades)
+            conclusions[places] = self._of_all([chosen[place] for place in places], grades)
 
         of_contrast: dict[int, list[int]] = {}
-        for place, question in enumerate(asked):
+        for place, question in enumerate(chosen):
             if question.unique:
                 of_contrast.setdefault(question.contrast, []).append(place)
         for contrast, places in of_contrast.items():
-            of_it = [asked[place] for place in places]
+            of_it = [chosen[place] for place in places]
             conclusions[places] = self._of_unique(of_it, contrast, grades)
         return conclusions
 

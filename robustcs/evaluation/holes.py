@@ -79,7 +79,7 @@ GRADES = table(
 )
 
 #: (turn, passage) → grade.
-Grades = Mapping[tuple[str, str], int]
+GradesByPair = Mapping[tuple[str, str], int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +216,7 @@ def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[Codes]) -> Codes:
     return np.bincount(turn_rows[first], minlength=len(runs[0].matrix.turns))
 
 
-def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> Table:
+def rates(runs: Sequence[JudgedRun], depth: int, later: GradesByPair | None) -> Table:
     """Return the table :data:`RATES`; ``later``: grades of unjudged passages."""
     rows = []
     for run in runs:
@@ -253,13 +253,13 @@ def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]])
     return UNIQUE.of(rows)
 
 
-def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFrame:
+def later_grades(runs: Sequence[JudgedRun], later: GradesByPair | None) -> pd.DataFrame:
     """Return the grades that unjudged passages got later: system, grade, count, share.
 
     Shares are out of the run's passages that were judged later. All runs have a row for each grade
     from 0 to the highest in ``later``, and for negative ones that occur.
     """
-    by_hole: Grades = later or {}
+    by_hole: GradesByPair = later or {}
     below_highest = range(max(by_hole.values(), default=0))
     scale = sorted({*below_highest, *by_hole.values()})
     rows = []

@@ -15,7 +15,7 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.statistics import Codes
 
 #: Grade of a pair with two different grades: the earlier file's, the later file's, or the higher.
-Rule = Literal["keep", "replace", "max"]
+ConflictRule = Literal["keep", "replace", "max"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class _Settled(NamedTuple):
     conflicts_of_file: list[int]
 
 
-def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
+def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: ConflictRule) -> Merge:
     """Merge the ``new`` files into the judgments ``old``, one after the other.
 
     ``rule`` decides the grade of a pair with two grades; a grade that a later file contradicts
@@ -137,7 +137,7 @@ def _by_pair(files: Sequence[Qrels], turns: Sequence[str], documents: Ids) -> _B
 
 def _settle(
     judgments: _ByPair,
-    rule: Rule,
+    rule: ConflictRule,
     files: Sequence[Qrels],
     turns: Sequence[str],
     documents: Ids,

@@ -131,7 +131,7 @@ def graded_run(
     return builder.build(name, notes), rows_of_files or rows
 
 
-class _Part(NamedTuple):
+class _RunGrades(NamedTuple):
     """The grades of t judged turns of a run.
 
     rows
@@ -155,7 +155,7 @@ class MatrixBuilder:
         self._judged = _judged_grades(qrels)
         self._index = _whole_index(qrels)
         self._row_of = {turn: row for row, turn in enumerate(self._known.turns)}
-        self._parts: list[_Part] = []
+        self._parts: list[_RunGrades] = []
         self._extra_turns = 0
         self._first: tuple[str, str] = ("", "")
 
@@ -186,7 +186,7 @@ class MatrixBuilder:
         grades = np.full((len(rows), int(lengths.max())), ABSENT, dtype=np.int16)
         retrieved = np.arange(grades.shape[1]) < lengths[:, None]
         grades[retrieved] = _grades_of(np.repeat(rows, lengths), documents, self._known, index)
-        self._parts.append(_Part(rows, lengths, grades))
+        self._parts.append(_RunGrades(rows, lengths, grades))
 
     def build(self, name: str, notes: tuple[str, ...]) -> GradeMatrix:
         """Return the matrix of all turns, and free the added turns."""

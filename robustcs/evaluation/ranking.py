@@ -25,7 +25,7 @@ _UNNOTED_SHARE = 0.1
 #: Fewest documents of a turn whose equal scores are conspicuous.
 _LEAST_CONSTANT = 3
 #: Turn → its best passages with their grades; None for unjudged passages.
-Top = dict[str, list[tuple[str, int | None]]]
+GradedTop = dict[str, list[tuple[str, int | None]]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,7 @@ ALPHA = table(
 
 
 @dataclass(frozen=True)
-class Scale:
+class RatingScale:
     """The ratings of N items by one criterion, which has V values.
 
     values
@@ -83,7 +83,7 @@ class Scale:
     turns: tuple[str, ...]
 
 
-def scales_of(ratings: Sequence[Rating]) -> list[Scale]:
+def scales_of(ratings: Sequence[Rating]) -> list[RatingScale]:
     """Return the ratings by criterion, in order of first appearance."""
     by_criterion: dict[str, list[Rating]] = {}
     for rating in ratings:
@@ -91,7 +91,7 @@ def scales_of(ratings: Sequence[Rating]) -> list[Scale]:
     return [_scale(criterion, of_it) for criterion, of_it in by_criterion.items()]
 
 
-def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
+def _scale(criterion: str, ratings: Sequence[Rating]) -> RatingScale:
     """Return the scale of a criterion from all its ratings."""
     values, numbers = _values_of(ratings)
     # sorted, so that intervals do not depend on the order of the lines
@@ -102,7 +102,7 @@ def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
         [row_of[rating.turn, rating.item] for rating in ratings],
         [column_of[rating.value] for rating in ratings],
     )
-    return Scale(criterion, values, numbers, counts, tuple(turn for turn, _ in items))
+    return RatingScale(criterion, values, numbers, counts, tuple(turn for turn, _ in items))
 
 
 def _values_of(ratings: Sequence[Rating]) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -124,7 +124,7 @@ def _natural_order(item: tuple[str, str]) -> tuple[object, ...]:
     return turn_sort_key(turn), turn_sort_key(name)
 
 
-def rating_units(scales: Sequence[Scale], by: Grouping) -> dict[str, Units]:
+def rating_units(scales: Sequence[RatingScale], by: Grouping) -> dict[str, Units]:
     """Return criterion → the sampling units of its items with at least two ratings."""
     units = {}
     for scale in scales:
@@ -135,7 +135,7 @@ def rating_units(scales: Sequence[Scale], by: Grouping) -> dict[str, Units]:
 
 
 def agreement_tables(
-    scales: Sequence[Scale], min_agreement: float, units: Mapping[str, Units], seed: int
+    scales: Sequence[RatingScale], min_agreement: float, units: Mapping[str, Units], seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables :data:`KAPPA` and :data:`ALPHA` with a row for each criterion.
 
@@ -149,7 +149,9 @@ def agreement_tables(
     return KAPPA.frame(kappa), ALPHA.frame(alpha)
 
 
-def _kappa_row(scale: Scale, min_agreement: float, units: Units, seed: int) -> tuple[object, ...]:
+def _kappa_row(
+    scale: RatingScale, min_agreement: float, units: Units, seed: int
+) -> tuple[object, ...]:
     """Return the row of :data:`KAPPA`; ``units``: those of the items with two ratings."""
     ratings = scale.counts.sum(axis=1)
     counts = _rated_twice(scale)
@@ -171,7 +173,7 @@ def _kappa_row(scale: Scale, min_agreement: float, units: Units, seed: int) -> t
     )
 
 
-def _alpha_rows(scale: Scale, units: Units, seed: int) -> list[tuple[object, ...]]:
+def _alpha_rows(scale: RatingScale, units: Units, seed: int) -> list[tuple[object, ...]]:
     """Return the rows of :data:`ALPHA`; ``units``: those of the items with two ratings."""
     counts = _rated_twice(scale)
     sums = _by_unit(alpha_sums(counts), units)
@@ -185,7 +187,7 @@ def _alpha_rows(scale: Scale, units: Units, seed: int) -> list[tuple[object, ...
     return rows
 
 
-def _rated_twice(scale: Scale) -> Counts:
+def _rated_twice(scale: RatingScale) -> Counts:
     """Return the counts of the items that have at least two ratings."""
     return np.asarray(scale.counts[scale.counts.sum(axis=1) >= _LEAST_RATINGS])
 

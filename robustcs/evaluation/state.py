@@ -67,8 +67,8 @@ class SystemState:
     unscored: Sequence[str] = field(default_factory=list)
     absent_is_missing: bool = False
 
-    def answered(self, metric: str) -> set[str]:
-        """Return the turns that the system answered, of those scored by ``metric``.
+    def covered(self, metric: str) -> set[str]:
+        """Return the turns that the system covers, of those scored by ``metric``.
 
         Turns that it misses and that therefore score 0 are not among them. For an outcome, return
         all turns of the answers.
@@ -125,7 +125,7 @@ class GroupState(TypedDict):
 
 
 @dataclass(frozen=True)
-class State:
+class ProjectState:
     """The state of a project at one moment.
 
     inputs

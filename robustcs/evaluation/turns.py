@@ -32,7 +32,7 @@ _NUMBERED = re.compile(r":[0-9]+\Z")
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedTurns:
     """The turns that a set of paraphrases asks.
 
     turns
@@ -67,7 +67,7 @@ class Expected:
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class CoveredTurns:
     """The expected turns that one file (a run, per-turn scores, answers or texts) has.
 
     path
@@ -81,7 +81,7 @@ class Answered:
     judged
         Whether any of its passages is judged; True for files without passages.
     unscored
-        bool[T]: whether its score of the turn is missing, so that the turn is neither answered nor
+        bool[T]: whether its score of the turn is missing, so that the turn is neither covered nor
         failed; None for none.
     """
 
@@ -132,10 +132,10 @@ def expected_of(qrels: Qrels, documents: bool = False) -> Expected:
     return Expected(turns, passage=qrels.ids[0], documents=documents)
 
 
-def answered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> Answered:
+def covered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> CoveredTurns:
     """Return which turns the run of a grade matrix has."""
     turn, passage = matrix.first
-    return Answered(
+    return CoveredTurns(
         name=name,
         path=path,
         missing=matrix.missing,
@@ -146,24 +146,24 @@ def answered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> Answered:
     )
 
 
-def answered_by_turns(
+def covered_by_turns(
     name: str, path: StrPath, turns: Collection[str], expected: Expected
-) -> Answered:
+) -> CoveredTurns:
     """Return which expected turns a file with these ``turns`` has."""
     known = frozenset(turns)
     missing = np.array([turn not in known for turn in expected.turns], dtype=bool)
     extra = len(turns) - int((~missing).sum())
-    return Answered(name, path, missing, turn=next(iter(turns), ""), extra=extra)
+    return CoveredTurns(name, path, missing, turn=next(iter(turns), ""), extra=extra)
 
 
 def count_turns(
     expected: Expected,
-    files: Sequence[Answered],
+    files: Sequence[CoveredTurns],
     missing: Missing,
     *,
     holes: bool = False,
     alone: bool = False,
-    asked: Mapping[str, Asked] | None = None,
+    asked: Mapping[str, AskedTurns] | None = None,
     apart: bool = False,
 ) -> Turns:
     """Return the turns that count.
@@ -226,7 +226,7 @@ def _union(masks: Sequence[Mask], size: int) -> Mask:
     return union
 
 
-def _excused(file: Answered, asked: Mask | None) -> Answered:
+def _excused(file: CoveredTurns, asked: Mask | None) -> CoveredTurns:
     """Return the file without missing turns that it is not asked, or whose score is missing."""
     missing = file.missing
     if asked is not None:
@@ -237,16 +237,16 @@ def _excused(file: Answered, asked: Mask | None) -> Answered:
 
 
 def _asked_turns(
-    expected: Expected, files: Sequence[Answered], asked: Mapping[str, Asked]
+    expected: Expected, files: Sequence[CoveredTurns], asked: Mapping[str, AskedTurns]
 ) -> dict[str, Mask]:
     """Return name of a set → bool[T]: whether it asks the turn; only of sets that have a file."""
-    answered = {file.name: ~file.missing for file in files}
+    covered = {file.name: ~file.missing for file in files}
     asked_turns = {}
     for name, paraphrases in asked.items():
-        if name not in answered:
+        if name not in covered:
             continue
         if paraphrases.turns is None:
-            of_runs = [answered[run] for run in paraphrases.runs if run in answered]
+            of_runs = [covered[run] for run in paraphrases.runs if run in covered]
             asked_turns[name] = np.any(of_runs, axis=0)
         else:
             known = [turn in paraphrases.turns for turn in expected.turns]
@@ -254,7 +254,7 @@ def _asked_turns(
     return asked_turns
 
 
-def _extra_notes(files: Sequence[Answered]) -> list[str]:
+def _extra_notes(files: Sequence[CoveredTurns]) -> list[str]:
     """Return a note if runs have turns that are not judged.
 
     Only runs have passages; notes on other files are made where they are read.
@@ -263,7 +263,7 @@ def _extra_notes(files: Sequence[Answered]) -> list[str]:
     return [no_judgments(extra, "the runs")] if extra else []
 
 
-def _unscored_notes(expected: Expected, files: Sequence[Answered], turns: int) -> list[str]:
+def _unscored_notes(expected: Expected, files: Sequence[CoveredTurns], turns: int) -> list[str]:
     """Return a note on the ``turns`` that are left out because a score is missing."""
     systems = []
     for file in files:
@@ -277,7 +277,7 @@ def _unscored_notes(expected: Expected, files: Sequence[Answered], turns: int) -
 
 
 def _unasked_notes(
-    asked_turns: Mapping[str, Mask], asked: Mapping[str, Asked], apart: bool
+    asked_turns: Mapping[str, Mask], asked: Mapping[str, AskedTurns], apart: bool
 ) -> list[str]:
     """Return notes on the sets that do not cover every turn.
 
@@ -328,7 +328,7 @@ def no_judgments(turns: int, source: str) -> str:
     return f"{counted(turns, 'turn')} of {source} {have} excluded"
 
 
-def strangers(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
+def strangers(expected: Expected, files: Sequence[CoveredTurns]) -> list[Problem]:
     """Return a problem for every file without any of the expected turns."""
     problems = []
     for file in files:
@@ -342,7 +342,7 @@ def strangers(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
     return problems
 
 
-def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
+def unjudged_runs(expected: Expected, files: Sequence[CoveredTurns]) -> list[Problem]:
     """Return a problem for every run that answers judged turns but retrieves no judged passage."""
     problems = []
     for file in files:
@@ -384,7 +384,7 @@ def _advice(passage: str, expected: Expected) -> str:
     return "check that the files belong together"
 
 
-def notes_on(expected: Expected, files: Sequence[Answered]) -> list[Note]:
+def notes_on(expected: Expected, files: Sequence[CoveredTurns]) -> list[Note]:
     """Return notes on entirely unjudged runs and on missing turns, by file.
 
     Files without common turns are ignored.
@@ -431,6 +431,6 @@ def union_of_turns(files: Sequence[tuple[StrPath, Collection[str]]], what: str) 
         wrong = []
         for place, (path, file_turns) in enumerate(files):
             if not sharing[place] and place != first:
-                wrong.append(answered_by_turns("", path, list(file_turns), against))
+                wrong.append(covered_by_turns("", path, list(file_turns), against))
         raise InputError(strangers(against, wrong))
     return Expected(tuple(sorted(number_of_files, key=turn_sort_key)), what)

@@ -49,7 +49,7 @@ def literal(text: str) -> Any:
     return None
 
 
-def answer_of(row: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def worker_answer(row: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the parts of an answer of MTurk, ``[{name: {"entities": […]}, …}]``.
 
     None for a row of JSONL. Raises :class:`BadRowError` if it cannot be parsed.

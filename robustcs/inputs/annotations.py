@@ -32,11 +32,11 @@ from robustcs.errors import UsageError, input_error
 from robustcs.inputs.annotation_tasks import (
     CONFIDENCE,
     Spans,
-    answer_of,
     literal,
     marked_level,
     selection_of,
     snippets_of,
+    worker_answer,
 )
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import BadRowError, RowProblems, UnusableRowError, noted
@@ -249,7 +249,7 @@ def _text_of_row(row: Mapping[str, Any], unit: Unit) -> AnnotatedText:
     if unit not in UNITS:
         problem = f"unknown unit {_shortened(unit)}"
         raise BadRowError(problem, "write paragraph or sentence", "bad-unit")
-    answer = answer_of(row)
+    answer = worker_answer(row)
     if unit == "selection":
         read = selection_of(row)
     else:

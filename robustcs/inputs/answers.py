@@ -36,7 +36,14 @@ from typing import Any, Literal, get_args
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.file_formats import DPR, QRECC, cited_answers, gold_answers, predicted_answer
-from robustcs.inputs.formats import Record, answer_of, answered, first_turn, is_answer, passages_in
+from robustcs.inputs.formats import (
+    Record,
+    answer_entries,
+    answer_of,
+    first_turn,
+    is_answer,
+    passages_in,
+)
 from robustcs.inputs.heads import first_record
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath, parts_of
@@ -314,7 +321,7 @@ def _tasks(found: Trace, records: list[Record], name: str) -> None:
 
 
 def _reports(found: Trace, records: Iterable[Record], problems: ProblemList) -> None:
-    for topic, fields_, _ in answered(records, problems):
+    for topic, fields_, _ in answer_entries(records, problems):
         listed = [
             str(passage)
             for passage, _ in passages_in(fields_.get("references"))

@@ -131,12 +131,12 @@ def read_topics(path: StrPath) -> Topics:
             answers.append(row.get("answer", ""))
     if not requests:
         raise input_error(path, None, "the file has no topics", "check the path", "empty")
-    asked = {topic: frozenset(ids) for topic, ids in questions.items()}
+    ids_of_topic = {topic: frozenset(ids) for topic, ids in questions.items()}
     sizes = tuple(rows[file] for file in parts_of(path))
     return Topics(
         requests,
         needs,
-        asked,
+        ids_of_topic,
         facets,
         facet_texts,
         question_texts,
@@ -267,9 +267,13 @@ def read_question_run(
                 "not-a-number",
             )
             continue
-        asked = match[2].strip()
+        question = match[2].strip()
         rows.append(
-            (match[1], (known.find(asked) if asked else NO_QUESTION) or f'"{asked}"', score)
+            (
+                match[1],
+                (known.find(question) if question else NO_QUESTION) or f'"{question}"',
+                score,
+            )
         )
         places.append(rank)
     problems.raise_if_any()

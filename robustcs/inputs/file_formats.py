@@ -15,8 +15,8 @@ from robustcs.inputs.formats import (
     Record,
     RunFormat,
     TextFormat,
+    answer_entries,
     answer_of,
-    answered,
     by_id,
     each,
     first_turn,
@@ -219,7 +219,7 @@ QUERIES = TextFormat(
 _QUESTION = ("topic", "narrative", "query", "question", "title")
 
 
-def _is_asked(record: Mapping[str, Any]) -> bool:
+def _is_answer_to_question(record: Mapping[str, Any]) -> bool:
     more = record.get("metadata")
     return is_answer(record) and any(
         name in place for place in (record, more) if isinstance(place, dict) for name in _QUESTION
@@ -233,7 +233,7 @@ def _with_metadata(fields: dict[str, Any]) -> dict[str, Any]:
 
 QUESTIONS = TextFormat(
     "TREC RAG answers",
-    _is_asked,
+    _is_answer_to_question,
     each(topic_of, _with_metadata),
     {"original": _QUESTION, "qr": _QUESTION, "human": _QUESTION},
     named={},
@@ -364,7 +364,7 @@ def cited_answers(
     records: Iterable[Record], problems: ProblemList
 ) -> Iterator[tuple[object, list[Any], int | None]]:
     """Yield (topic, [answer], line) of every answer, its sentences joined, without checking them."""
-    for topic, fields, line in answered(records, problems):
+    for topic, fields, line in answer_entries(records, problems):
         found = [
             one.get("text") if isinstance(one, dict) else one for one in answer_of(fields) or ()
         ]
@@ -385,7 +385,7 @@ def _cited(fields: Mapping[str, Any]) -> list[tuple[object, object]]:
     ]
 
 
-RAG_RUN = RunFormat("TREC RAG answers", is_answer, answered, _cited)
+RAG_RUN = RunFormat("TREC RAG answers", is_answer, answer_entries, _cited)
 
 
 def _is_plain(record: Mapping[str, Any]) -> bool:

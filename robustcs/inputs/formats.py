@@ -80,10 +80,10 @@ class TextFormat:
             alike = next((names for names in self.columns.values() if column in names), ())
             if alike:
                 return alike
-        asked = ROLE_NAMES.get(column.lower())
-        if column in there or asked is None:
+        role_of_column = ROLE_NAMES.get(column.lower())
+        if column in there or role_of_column is None:
             return (column,)
-        return (self.columns if self.named is None else self.named).get(asked, ())
+        return (self.columns if self.named is None else self.named).get(role_of_column, ())
 
     def formulations(self, there: Container[str], own: bool = False) -> dict[Role, str]:
         """Return formulation → its field, for a file with the fields ``there``; ``own`` leaves out fields of every role."""
@@ -262,7 +262,7 @@ def answer_of(record: Mapping[str, Any]) -> list[Any] | None:
     return [min(ranked, key=lambda one: finite_number(one["rank"]) or 0.0)] if ranked else said
 
 
-def answered(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+def answer_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
     """Yield the turns of records that are answers in sentences, or runs with such answers; others go to the problems."""
     for record in records:
         turns = record.fields.get("turns")
@@ -306,8 +306,10 @@ def irds_queries(name: str) -> list[Record]:
             "no-queries", f"{_identifier(name)} has no queries", "choose a subset with queries"
         )
     fields = (query._asdict() for query in dataset.queries_iter())
-    asked = [query for query in fields if str(query.get("participant") or "User").lower() == "user"]
-    return [Record(None, place, query) for place, query in enumerate(asked, 1)]
+    of_user = [
+        query for query in fields if str(query.get("participant") or "User").lower() == "user"
+    ]
+    return [Record(None, place, query) for place, query in enumerate(of_user, 1)]
 
 
 def _identifier(name: str) -> str:

@@ -29,7 +29,7 @@ from robustcs.inputs.tables import (
     GRADE_NAMES,
     TURN_NAMES,
     Row,
-    Table,
+    TableFile,
     csv_rows,
     find_column,
     read_table,
@@ -85,7 +85,7 @@ class Labels:
 
 
 @dataclass(frozen=True)
-class Texts:
+class LabelTexts:
     """The texts that match labels for texts to ids.
 
     queries
@@ -102,7 +102,7 @@ class Texts:
 _Row = tuple[int, Any, Any, Any]
 
 
-def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labels:
+def read_labels(path: StrPath, texts: Callable[[], LabelTexts] | None = None) -> Labels:
     """Read the labels of one judge from qrels, a table with a header line, JSONL, or a JSON list.
 
     ``texts`` is called if labels are for texts instead of ids.
@@ -137,14 +137,14 @@ def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labe
             (line, one.get(turn), one.get(document), one.get(grade)) for line, one in read
         )
     elif grade and {QUERY, PASSAGE} <= set(fields):
-        rows, unknown = _joined(path, read, grade, (texts or Texts)(), problems)
+        rows, unknown = _joined(path, read, grade, (texts or LabelTexts)(), problems)
     else:
         there = f"no labels; the fields are: {', '.join(fields)[:200]}"
         raise input_error(path, found[0][0] or None, there, _FORMS, "no-labels")
     return _labels(path, rows, problems, len(found) - len(read), unknown)
 
 
-def _cells(path: StrPath, table: Table, problems: ProblemList) -> Iterator[Row]:
+def _cells(path: StrPath, table: TableFile, problems: ProblemList) -> Iterator[Row]:
     """Yield the rows of a table; rows of CSV may be short, because spreadsheets drop empty cells at the end of a row.
 
     ``judge --export`` puts an apostrophe before ids that a spreadsheet would change.
@@ -185,7 +185,7 @@ def _joined(
     path: StrPath,
     records: Sequence[tuple[int, dict[str, Any]]],
     grade: str,
-    texts: Texts,
+    texts: LabelTexts,
     problems: ProblemList,
 ) -> tuple[list[_Row], int]:
     """Return the labels with ids, and the number of labels whose text belongs to no turn or passage."""

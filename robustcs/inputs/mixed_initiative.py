@@ -23,7 +23,7 @@ from robustcs.messages import Message, OptionName
 
 
 @dataclass(frozen=True)
-class Asked:
+class SystemUtterance:
     """A question that a system would ask, or its response: a text, or an id of the bank."""
 
     turn: str
@@ -31,7 +31,7 @@ class Asked:
     score: float
 
 
-def read_mixed_initiative(path: StrPath) -> list[Asked]:
+def read_mixed_initiative(path: StrPath) -> list[SystemUtterance]:
     """Return the questions or responses in file order. A turn may have none. With ranks and no scores, rank 2 scores -2.
 
     Raises :class:`InputError` with all problems (bounded): no list of turns, a turn without an id or without a list of
@@ -45,7 +45,7 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
             path, None, "JSON, but not a mixed-initiative run", advice, "unknown-format"
         )
     problems = ProblemList(path)
-    asked: list[Asked] = []
+    utterances: list[SystemUtterance] = []
     seen: set[str] = set()
     for place, entry in enumerate(turns, 1):
         fields = entry if isinstance(entry, dict) else {}
@@ -77,9 +77,9 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
                     "no-question",
                 )
                 continue
-            asked.append(Asked(name, text.strip(), value))
-    problems.finish(asked, "questions")
-    return asked
+            utterances.append(SystemUtterance(name, text.strip(), value))
+    problems.finish(utterances, "questions")
+    return utterances
 
 
 def _text_and_score(entry: Mapping[str, Any]) -> tuple[object, float | None]:
@@ -178,7 +178,7 @@ class Mapped:
     """
 
     run: Run
-    unmapped: tuple[Asked, ...]
+    unmapped: tuple[SystemUtterance, ...]
 
 
 def own_id(question: str) -> str:
@@ -187,7 +187,7 @@ def own_id(question: str) -> str:
     return words[0] if len(words) == 1 else f'"{"_".join(words)}"'
 
 
-def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
+def map_to_bank(utterances: Sequence[SystemUtterance], bank: Bank | None, name: str) -> Mapped:
     """Return the run ``name`` with ids of ``bank`` in place of texts. Without a bank all questions must be ids.
 
     Questions outside the bank keep their places: a question counts even if it is unjudged.
@@ -195,8 +195,8 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
     Raises :class:`UsageError` for a text without a bank, and if no question is in the bank.
     """
     found: list[tuple[str, str, float]] = []
-    unmapped: list[Asked] = []
-    for question in asked:
+    unmapped: list[SystemUtterance] = []
+    for question in utterances:
         if bank is None and len(question.question.split()) != 1:
             told = f"run {name} has texts, such as {question.question[:60]!r}"
             raise UsageError(
@@ -210,12 +210,12 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
         found.append(
             (question.turn, own_id(question.question) if match is None else match, question.score)
         )
-    if len(unmapped) == len(asked):
+    if len(unmapped) == len(utterances):
         raise UsageError(
             "no-common-items",
             f"no question of run {name} is in the bank",
             "check that they belong together",
         )
-    told = f"{name}: {len(unmapped):,} of {len(asked):,} questions are not in the bank; they keep their places in the run"
+    told = f"{name}: {len(unmapped):,} of {len(utterances):,} questions are not in the bank; they keep their places in the run"
     run = Run.of(name, found, range(1, len(found) + 1), (told,) if unmapped else ())
     return Mapped(run, tuple(unmapped))

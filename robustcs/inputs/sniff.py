@@ -31,7 +31,7 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.reviews import is_reviews
-from robustcs.inputs.tables import Table, find_column, is_parquet, open_table, read_table
+from robustcs.inputs.tables import TableFile, find_column, is_parquet, open_table, read_table
 from robustcs.inputs.text import is_turn_id
 from robustcs.inputs.trec_lines import (
     LINES,
@@ -237,7 +237,7 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
             shown if "texts" in also else {},
             certain=run is not PLAIN_RUN,
         )
-    if _asks(record):
+    if _has_system_questions(record):
         return Identified("mixed-initiative run", "a mixed-initiative run")
     if _is_passage(record):
         return Identified("collection", "passages")
@@ -268,10 +268,10 @@ def _of_tasks(record: Mapping[str, Any]) -> Identified:
 
 def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
     named = any(name in record for name in ID_NAMES)
-    asked = named and format_of(record) is PLAIN
+    is_plain_question = named and format_of(record) is PLAIN
     if named and {"answer", "answers", "best_span_str"} & record.keys():
-        return Identified("answers", "answers", ("texts",) if asked else ())
-    if asked:
+        return Identified("answers", "answers", ("texts",) if is_plain_question else ())
+    if is_plain_question:
         return Identified(
             "texts",
             PLAIN.name,
@@ -318,7 +318,7 @@ def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return fields
 
 
-def _asks(record: Mapping[str, Any]) -> bool:
+def _has_system_questions(record: Mapping[str, Any]) -> bool:
     """Return whether a record contains questions that a system would ask (CAsT 2022)."""
     turns = record.get("turns")
     first = turns[0] if isinstance(turns, list) and turns else None
@@ -336,8 +336,8 @@ def _is_label(record: Mapping[str, Any]) -> bool:
 
 
 def _is_passage(record: Mapping[str, Any]) -> bool:
-    asked = "query" in record or "question" in record
-    if asked or not any(
+    has_question = "query" in record or "question" in record
+    if has_question or not any(
         is_turn_id(record.get(name)) for name in ("id", "_id", "docid", "docno", "pid")
     ):
         return False
@@ -353,7 +353,7 @@ def _is_passage(record: Mapping[str, Any]) -> bool:
 
 # ---------------------------------------------------------------- tables and lines
 #: Kinds of tables by their columns other than turn ids.
-_TABLES: tuple[tuple[Callable[[Table], bool], Identified], ...] = (
+_TABLES: tuple[tuple[Callable[[TableFile], bool], Identified], ...] = (
     (lambda table: is_annotations(table.names), Identified("snippets", "snippet annotations")),
     (lambda table: is_ratings(table.names), Identified("ratings", "ratings")),
     (lambda table: {"topic_id", "facet_id"} <= set(table.names), Identified("clariq topics", "ClariQ topics")),
@@ -365,7 +365,7 @@ _TABLES: tuple[tuple[Callable[[Table], bool], Identified], ...] = (
 )  # fmt: skip
 
 
-def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
+def _of_table(table: TableFile, lines: Sequence[str]) -> Identified | None:
     names = dict.fromkeys((*table.columns, *table.names), "")
     if table.separator in (" ", "\t") and _is_trec(table, lines):
         return None
@@ -382,13 +382,13 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
     return Identified("scores", "a table of per-turn scores") if measured else None
 
 
-def _is_trec(table: Table, lines: Sequence[str]) -> bool:
+def _is_trec(table: TableFile, lines: Sequence[str]) -> bool:
     """Return whether a table is a TREC run or qrels file whose first line names the columns in the usual order."""
     rows = [line.split() for line in lines[1:LINES]]
     return (are_run(rows) or are_qrels(rows)) and table.document in (None, 2) and table.turn == 0
 
 
-def _of_columns(table: Table) -> list[tuple[Kind, str]]:
+def _of_columns(table: TableFile) -> list[tuple[Kind, str]]:
     """Return the kinds of a table by its usual columns, and their names in messages."""
     turn, graded, ranked = (
         table.find(some) is not None

@@ -57,7 +57,7 @@ _BATCH = 10_000
 
 
 @dataclass(frozen=True)
-class Table:
+class TableFile:
     """A table whose first line names its columns.
 
     columns
@@ -128,7 +128,7 @@ def is_parquet(path: StrPath) -> bool:
     return first_bytes(path, len(PARQUET)) == PARQUET
 
 
-def read_table(path: StrPath) -> Table | None:
+def read_table(path: StrPath) -> TableFile | None:
     """Return the table of a file whose first line names a column of turn ids or of conversations; None for any other file.
 
     Raises :class:`InputError` for two columns with the same name, and for damaged Parquet.
@@ -137,7 +137,7 @@ def read_table(path: StrPath) -> Table | None:
     return _distinct(path, table) if table.is_named else None
 
 
-def open_table(path: StrPath) -> Table:
+def open_table(path: StrPath) -> TableFile:
     """Return a file as a table; without commas, semicolons and tabs, cells are separated by white space."""
     if is_parquet(path):
         return _parquet(path)
@@ -152,7 +152,7 @@ def open_table(path: StrPath) -> Table:
     except csv.Error:  # a carriage return inside the line
         cells = head.split(delimiter)
     columns = _names(cells)
-    return Table(
+    return TableFile(
         columns,
         delimiter or " ",
         number,
@@ -160,7 +160,7 @@ def open_table(path: StrPath) -> Table:
     )
 
 
-def _distinct(path: StrPath, table: Table) -> Table:
+def _distinct(path: StrPath, table: TableFile) -> TableFile:
     names = list(filter(None, table.names))  # spreadsheets write empty columns, too
     if len(set(names)) < len(names):
         found, advice = (
@@ -265,7 +265,7 @@ def fits(
     return False
 
 
-def _parquet(path: StrPath) -> Table:
+def _parquet(path: StrPath) -> TableFile:
     pa = arrow(path, "Parquet")
     import pyarrow.parquet as pq
 
@@ -294,7 +294,7 @@ def _parquet(path: StrPath) -> Table:
             raise too_large(path, f"more than {_MOST_ROWS:,} rows")
     except (pa.ArrowException, OSError) as error:
         refuse(error)
-    return Table(columns, "", 0, cells)
+    return TableFile(columns, "", 0, cells)
 
 
 # ---------------------------------------------------------------- rows by column name

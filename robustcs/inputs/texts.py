@@ -24,7 +24,7 @@ from robustcs.inputs.paths import StrPath, is_irds
 from robustcs.inputs.readings import read_once
 from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, no_column, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
-from robustcs.inputs.tables import Table, fits, read_table
+from robustcs.inputs.tables import TableFile, fits, read_table
 from robustcs.inputs.text import filled_lines, is_turn_id, json_pairs, read_json
 from robustcs.wording import counted
 
@@ -266,14 +266,14 @@ def _records_by_turn(path: StrPath) -> Iterator[Record]:
         yield Record(None, place, {"id": turn, "text": text})
 
 
-def _rows(table: Table, problems: ProblemList) -> Iterator[Record]:
+def _rows(table: TableFile, problems: ProblemList) -> Iterator[Record]:
     """Yield the records of a table; its columns are found as written, and in lower case."""
     for place, (line, fields) in enumerate(table.rows(problems), 1):
         in_lower_case = {name.lower(): value for name, value in fields.items()}
         yield Record(line, place, in_lower_case | fields)
 
 
-def _format_of_table(table: Table) -> TextFormat | None:
+def _format_of_table(table: TableFile) -> TextFormat | None:
     """Return the format of a table.
 
     None for words in lines, and for TSV whose first line names no columns.

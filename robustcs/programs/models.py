@@ -28,7 +28,7 @@ TOP_K, TOP_P = 50, 0.95
 
 Requests = Sequence[dict[str, Any]]
 #: Returns answers without ids for a batch of requests.
-Answers = Callable[[Requests], Sequence[dict[str, Any]]]
+BatchModel = Callable[[Requests], Sequence[dict[str, Any]]]
 
 
 def load(folder: str, kind: str, device: str) -> tuple[Any, Any]:
@@ -43,14 +43,14 @@ def load(folder: str, kind: str, device: str) -> tuple[Any, Any]:
     return (model.half() if device == "cuda" else model).to(device).eval(), tokenizer
 
 
-def writer(folder: str, device: str, template: str, decoding: str) -> Answers:
+def writer(folder: str, device: str, template: str, decoding: str) -> BatchModel:
     """Return a sequence-to-sequence model: greedy for one text, else ``sampling`` of likely words or ``beam`` search."""
     import torch
 
     model, tokenizer = load(folder, "AutoModelForSeq2SeqLM", device)
     tokenizer.truncation_side = "left"  # a turn depends most on the end of a long history
 
-    def answers(batch: Requests) -> list[dict[str, Any]]:
+    def reply(batch: Requests) -> list[dict[str, Any]]:
         inputs, number = [_input(template, one) for one in batch], batch[0].get("n", 1)
         if number > 1 and decoding == "sampling":
             digest = hashlib.sha256(
@@ -82,7 +82,7 @@ def writer(folder: str, device: str, template: str, decoding: str) -> Answers:
             {"texts": texts[place * number : (place + 1) * number]} for place in range(len(batch))
         ]
 
-    return answers
+    return reply
 
 
 def _input(template: str, request: dict[str, Any]) -> str:
@@ -93,7 +93,7 @@ def _input(template: str, request: dict[str, Any]) -> str:
     )
 
 
-def reranker(folder: str, device: str) -> Answers:
+def reranker(folder: str, device: str) -> BatchModel:
     """Return a scorer of ``text`` and ``passage``: monoT5 for an encoder-decoder model, else a cross-encoder.
 
     monoT5 (Nogueira et al. 2020): the probability of ``true`` against ``false`` as the first generated word after
@@ -145,14 +145,14 @@ def reranker(folder: str, device: str) -> Answers:
         ]
         return torch.log_softmax(logits.double(), dim=1)[:, 1].exp()
 
-    def answers(batch: Requests) -> list[dict[str, Any]]:
+    def reply(batch: Requests) -> list[dict[str, Any]]:
         with torch.inference_mode():
             return [{"score": score} for score in scores(batch).tolist()]
 
-    return answers
+    return reply
 
 
-def answered(requests: Requests, given: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def replies_to(requests: Requests, given: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the answers to all requests, in batches of texts with similar length."""
     import torch
 
@@ -179,7 +179,7 @@ def answered(requests: Requests, given: argparse.Namespace) -> Iterator[dict[str
         for start in range(0, len(queue), given.batch):
             batch = queue[start : start + given.batch]
             yield from (
-                {"id": one["id"], **answer} for one, answer in zip(batch, model(batch), strict=True)
+                {"id": one["id"], **reply} for one, reply in zip(batch, model(batch), strict=True)
             )
 
 
@@ -209,8 +209,8 @@ def main() -> None:
     )
     given = parser.parse_args()
     try:
-        for answer in answered([json.loads(line) for line in sys.stdin], given):
-            print(json.dumps(answer), flush=True)
+        for reply in replies_to([json.loads(line) for line in sys.stdin], given):
+            print(json.dumps(reply), flush=True)
     except Exception as error:  # transformers raises many kinds of errors for damaged models
         sys.exit(str(error).strip().split("\n")[0][:300] or type(error).__name__)
 

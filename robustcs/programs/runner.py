@@ -121,7 +121,7 @@ def words_of(command: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Asking:
+class ProgramCall:
     """Settings for running a program.
 
     copies
@@ -139,8 +139,8 @@ class Asking:
     timeout: float = TIMEOUT
 
 
-def ask_program(
-    asking: Asking,
+def call_program(
+    call: ProgramCall,
     requests: Sequence[Mapping[str, Any]],
     keep: Callable[[Mapping[str, dict[str, Any]]], None] = lambda answers: None,
     *,
@@ -157,19 +157,19 @@ def ask_program(
 
     All copies end with everything that they started. Raises :class:`ProgramError` if the program cannot be started.
     """
-    words, total, left = words_of(asking.command), Replies(), list(requests)
-    for _ in range(1 + asking.retries):
+    words, total, left = words_of(call.command), Replies(), list(requests)
+    for _ in range(1 + call.retries):
         token, fresh = uuid.uuid4().hex, dict[str, dict[str, Any]]()
         copies: list[_Copy] = []
         with selectors.DefaultSelector() as selector:
             try:
-                for place in range(min(asking.copies, len(left))):
+                for place in range(min(call.copies, len(left))):
                     mark = f"{token}.{place}"
-                    process = start(asking.command, words, (token, mark))
+                    process = start(call.command, words, (token, mark))
                     copies.append(
-                        _Copy(process, mark, left[place :: asking.copies], accept, fresh, selector)
+                        _Copy(process, mark, left[place :: call.copies], accept, fresh, selector)
                     )
-                for _ in track(_listen(copies, selector, asking.timeout), what, len(left)):
+                for _ in track(_listen(copies, selector, call.timeout), what, len(left)):
                     if len(fresh) >= _BATCH:
                         keep(fresh)
                         fresh.clear()
@@ -200,19 +200,19 @@ def _open(key: str, replies: Replies) -> bool:
     return key not in replies.answers and "error" in replies.refused.get(key, {"error": ""})
 
 
-def ask_working(
-    asking: Asking, requests: Sequence[Mapping[str, Any]], *keep: Any, **options: Any
+def call_working_program(
+    call: ProgramCall, requests: Sequence[Mapping[str, Any]], *keep: Any, **options: Any
 ) -> Replies:
-    """Return :func:`ask_program`. Raises :class:`ProgramError` also for a program that fails without a single answer."""
-    replies = ask_program(asking, requests, *keep, **options)
+    """Return :func:`call_program`. Raises :class:`ProgramError` also for a program that fails without a single answer."""
+    replies = call_program(call, requests, *keep, **options)
     if replies.complaint and not (replies.answers or replies.refused):
         advice = "check it with robustcs try-program"
-        raise ProgramError("program-failed", asking.command, f" {replies.complaint}", advice)
+        raise ProgramError("program-failed", call.command, f" {replies.complaint}", advice)
     return replies
 
 
-def ask_kept(
-    asking: Asking,
+def call_with_store(
+    call: ProgramCall,
     maker: str,
     requests: Mapping[str, Mapping[str, Any]],
     read: Callable[[Mapping[str, Any]], Any],
@@ -223,7 +223,7 @@ def ask_kept(
     """Return key → ``read`` of its answer (None if it is useless), the number of stored answers, and the replies.
 
     Answers that ``maker`` gave to an equal request before are taken from the store. ``about`` returns fields of a request that
-    do not affect the answer. Raises as :func:`ask_working` does.
+    do not affect the answer. Raises as :func:`call_working_program` does.
     """
     store = OutputStore()
     found = store.get(maker, requests)
@@ -233,8 +233,8 @@ def ask_kept(
         if key not in found
     ]
     known = len(found)
-    replies = ask_working(
-        asking, lines, lambda answers: store.put(maker, {key: read(answer) for key, answer in answers.items()}, requests),
+    replies = call_working_program(
+        call, lines, lambda answers: store.put(maker, {key: read(answer) for key, answer in answers.items()}, requests),
         accept=lambda answer: read(answer) is not None, what=f"{doing} {counted(len(lines), 'text')}", track=track,
     )  # fmt: skip
     return found | {key: read(answer) for key, answer in replies.answers.items()}, known, replies
@@ -269,7 +269,7 @@ class _Copy:
         assert process.stdin and process.stdout and process.stderr
         self.process, self.token, self.over, self.replies = process, token, False, Replies()
         self._in, self._out, self._err = process.stdin, process.stdout, process.stderr
-        self._asked = {str(request["id"]) for request in requests}
+        self._keys = {str(request["id"]) for request in requests}
         self._accept, self._fresh, self._selector = accept, fresh, selector
         self._requests = (f"{json.dumps(request)}\n".encode() for request in requests)
         self._unsent = self._unread = self._complaints = b""
@@ -333,7 +333,7 @@ class _Copy:
             if isinstance(answer, str):
                 replies.unreadable += answer != _BLANK
                 why = answer
-            elif (key := str(answer["id"])) not in self._asked:
+            elif (key := str(answer["id"])) not in self._keys:
                 replies.foreign += 1
                 why = "has an id that was not requested"
             elif key in replies.answers or key in replies.refused:
@@ -355,22 +355,22 @@ class _Copy:
     def ends(self, timeout: float) -> bool:
         """Return whether the program is done; the replies record what went wrong."""
         now, code, replies = time.monotonic(), self.process.poll(), self.replies
-        answered = len(replies.answers) + len(replies.refused) == len(self._asked)
-        if self._settled is None and (answered or self._out.closed or code is not None):
+        complete = len(replies.answers) + len(replies.refused) == len(self._keys)
+        if self._settled is None and (complete or self._out.closed or code is not None):
             self._settled = now
-        over = code is not None and (answered or self._out.closed)
+        over = code is not None and (complete or self._out.closed)
         over = over or (self._settled is not None and now > self._settled + _GRACE)
         if over and code:
             replies.complaint = (
                 f"was stopped by signal {-code}" if code < 0 else f"exited with status {code}"
             )
-        elif over and code is None and not answered:
+        elif over and code is None and not complete:
             replies.complaint = "closed its stdout but did not exit"
-        elif over and not answered and not self._out.closed:
+        elif over and not complete and not self._out.closed:
             replies.complaint = "exited, but a process that it started kept its stdout open"
-        elif not answered and self._in_vain > _USELESS + len(self._asked):
+        elif not complete and self._in_vain > _USELESS + len(self._keys):
             replies.complaint = "printed too many lines that answer no request"
-        elif not answered and now > self._useful + timeout:
+        elif not complete and now > self._useful + timeout:
             replies.complaint = f"gave no useful answer for {timeout:g} seconds"
         return over or bool(replies.complaint)
 

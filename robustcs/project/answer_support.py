@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from robustcs.errors import InputError, ProgramError
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
+from robustcs.evaluation.turns import Expected, covered_by_turns, strangers
 from robustcs.inputs.answers import RESPONSES, Response, Trace
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import identify
 from robustcs.programs.outputs import OutputStore
-from robustcs.programs.runner import Asking, Track, ask_program, program_identity
+from robustcs.programs.runner import ProgramCall, Track, call_program, program_identity
 from robustcs.project.model import AnswerFiles
 from robustcs.project.workspace import Workspace
 from robustcs.wording import Note, counted, some_of
@@ -71,7 +71,7 @@ class MadeOf:
         if wrong := [path for path in every if path in unrelated & given]:
             raise InputError(
                 strangers(
-                    expected, [answered_by_turns("", path, tops[path], expected) for path in wrong]
+                    expected, [covered_by_turns("", path, tops[path], expected) for path in wrong]
                 )
             )
         if unrelated:
@@ -107,7 +107,7 @@ class MadeOf:
             return self.tops[self.runs[name]]
         if name in self.tasks:
             return self.traces[name].passages
-        path = self.files.answered.get(name)
+        path = self.files.of_systems.get(name)
         if (
             path is None
             or (found := identify(parts_of(path)[0])) is None
@@ -142,7 +142,7 @@ def top_passages(ranking: Ranking, depth: int | None) -> Passages:
 Key = tuple[str, str]
 
 
-class Said(NamedTuple):
+class ProgramSupport(NamedTuple):
     """What the program said of an answer; None for what it left open. ``supported``: by sentence, None if not compared."""
 
     response: Response | None
@@ -157,8 +157,10 @@ class Program:
     track: Track
     store: OutputStore = field(default_factory=OutputStore)
 
-    def ask(self, requests: Mapping[Key, Mapping[str, Any]]) -> tuple[dict[Key, Said], list[str]]:
-        """Return the answers of the program by key, and a note on those without one. Stored answers are not asked again.
+    def call(
+        self, requests: Mapping[Key, Mapping[str, Any]]
+    ) -> tuple[dict[Key, ProgramSupport], list[str]]:
+        """Return the answers of the program by key, and a note on those without one. Stored answers are not requested again.
 
         Each request has ``question``, ``answer``, ``sentences`` and ``passages`` (id and text). An answer has ``response``,
         ``supported`` (true, false or null by sentence), or both.
@@ -166,18 +168,18 @@ class Program:
         Raises :class:`ProgramError` if the program cannot be started or gives no usable answer.
         """
         keys = {str(number): key for number, key in enumerate(requests)}
-        asked: dict[str, Mapping[str, Any]] = {
+        by_key: dict[str, Mapping[str, Any]] = {
             number: requests[key] for number, key in keys.items()
         }
         maker = f"answers {program_identity(self.command)}"
-        found = dict(self.store.get(maker, asked))
+        found = dict(self.store.get(maker, by_key))
         open_ = [
-            {"id": number, **request} for number, request in asked.items() if number not in found
+            {"id": number, **request} for number, request in by_key.items() if number not in found
         ]
         complaint = ""
         if open_:
-            replies = ask_program(
-                Asking(self.command), open_, lambda fresh: self.store.put(maker, fresh, asked), accept=_usable, what="asking",
+            replies = call_program(
+                ProgramCall(self.command), open_, lambda fresh: self.store.put(maker, fresh, by_key), accept=_usable, what="asking",
                 track=self.track,
             )  # fmt: skip
             found |= replies.answers
@@ -185,7 +187,7 @@ class Program:
         said = {
             keys[number]: one
             for number, reply in found.items()
-            if (one := _said(reply, asked[number]))
+            if (one := _said(reply, by_key[number]))
         }
         lacking = len(requests) - len(said)
         if requests and not said:
@@ -212,11 +214,11 @@ def _usable(reply: Mapping[str, Any]) -> bool:
     )
 
 
-def _said(reply: Mapping[str, Any], request: Mapping[str, Any]) -> Said | None:
+def _said(reply: Mapping[str, Any], request: Mapping[str, Any]) -> ProgramSupport | None:
     supported = reply.get("supported")
     if supported is not None and len(supported) != len(request["sentences"]):
         return None
-    return Said(
+    return ProgramSupport(
         reply.get("response"),
         None if supported is None else [None if one is None else bool(one) for one in supported],
     )

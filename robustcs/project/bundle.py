@@ -224,7 +224,7 @@ def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int
     runs = [*project.systems.values(), *project.sample_runs.values(), *project.components.values()]
     if project.answers:
         runs += [*project.answers.runs.values(), *filter(None, [project.answers.human])]
-        runs += project.answers.answered.values()
+        runs += project.answers.of_systems.values()
     wanted: set[str] = set()
     for run in runs:
         with suppress(InputError):  # answers without references to passages

@@ -50,7 +50,7 @@ def samples_of(runs: Sequence[Path]) -> list[Path]:
     return [pooled(files) for _, files in found]
 
 
-def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any) -> R:
+def ask_by(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any) -> R:
     """Run a study, and add each of its tables per collection if ``by`` is ``collection``.
 
     Raises :class:`UsageError` for another word, or if the judgments are not of several collections.

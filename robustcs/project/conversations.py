@@ -51,18 +51,18 @@ def conversations_among(
 def _decided(
     inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = (), strict: bool = False
 ) -> Conversations:
-    every, asked = list(turns), inputs.project.policy.conversation
-    if isinstance(asked, Path):
+    every, decided = list(turns), inputs.project.policy.conversation
+    if isinstance(decided, Path):
         from robustcs.inputs.conversations import read_conversations
 
-        named: Sequence[Path] = parts_of(asked)
+        named: Sequence[Path] = parts_of(decided)
         fields = {
             turn: place
             for file in named
             for turn, place in read_once(read_conversations, file).items()
         }
-        inputs.remember("conversations", asked, len(fields))
-    elif asked:
+        inputs.remember("conversations", decided, len(fields))
+    elif decided:
         fields, named = {}, ()
     else:
         known = [
@@ -73,14 +73,14 @@ def _decided(
         ]
         fields, named = _fields((*known, *files))
     names = " and ".join(Path(shown(file)).name for file in named)
-    by_ids = asked if isinstance(asked, str) else ""
+    by_ids = decided if isinstance(decided, str) else ""
     if not fields:
         return Conversations.from_ids(every, by_ids)
     made = Conversations.from_fields(fields, every, names)
     lacking = [turn for turn in every if turn not in fields]
     told = f"{len(lacking)} of {counted(len(every), 'turn')} have no row in {names}"
     # with_fields pools the files that it finds
-    named_by_user = bool(asked) and not isinstance(asked, PooledFile)
+    named_by_user = bool(decided) and not isinstance(decided, PooledFile)
     if 2 * len(lacking) > len(every):
         if strict and named_by_user:
             advice = "add a row for each turn, or remove the file"
@@ -135,7 +135,7 @@ def _files(project: Project) -> list[Path]:
         source.path for source in (*texts, *project.texts.values(), *project.raw_texts.values())
     ]
     files += [part.scores for part in parts if part.scores]
-    files += project.answers.answered.values() if project.answers else []
+    files += project.answers.of_systems.values() if project.answers else []
     return [file for file in files if isinstance(file, Path)]
 
 

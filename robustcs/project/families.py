@@ -24,8 +24,8 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import ROLES, Role
 from robustcs.project.scan import (
     WORDS,
-    Found,
     Proposal,
+    ScannedFile,
     reason_of,
     refusal,
     role_of,
@@ -36,7 +36,7 @@ from robustcs.project.scan import (
     without_common,
     words_of,
 )
-from robustcs.project.text_run_match import Fit
+from robustcs.project.text_run_match import TextRunMatch
 from robustcs.wording import counted
 
 #: Smallest share of turns on which texts and rankings agree, for texts to be assigned to a run; without and with its name.
@@ -86,7 +86,7 @@ class System:
         Short unique name; words of its folders and its name, or else of its tag.
     """
 
-    file: Found
+    file: ScannedFile
     turns: frozenset[str]
     judged: int
     depth: int = 0
@@ -96,7 +96,7 @@ class System:
     words: tuple[str, ...] = ()
 
 
-def read_system(file: Found, run: Run, qrels: Qrels | None) -> System | str:
+def read_system(file: ScannedFile, run: Run, qrels: Qrels | None) -> System | str:
     """Return the system of a run, or why it cannot be evaluated on the qrels."""
     ranking = rank_run(run, EvaluationPolicy())
     depth, turns = int(np.diff(ranking.starts).max(initial=0)), frozenset(ranking.turns)
@@ -137,7 +137,7 @@ def named(made: Proposal, systems: Sequence[System]) -> Sequence[System]:
 
 
 @dataclass
-class Family:
+class SystemFamily:
     """Systems that differ only in the formulation: ``bm25_raw``, ``bm25_t5``, ``bm25_manual`` and ``bm25_manual_1``.
 
     words
@@ -191,16 +191,16 @@ class Family:
             self.systems.setdefault(role, system)
 
 
-def families_of(systems: Sequence[System]) -> list[Family]:
+def families_of(systems: Sequence[System]) -> list[SystemFamily]:
     """Return all families, the most complete first; a system belongs to the family that shares most of its words."""
-    families: dict[tuple[str, ...], Family] = {}
+    families: dict[tuple[str, ...], SystemFamily] = {}
     for role, own in WORDS.items():
         for system in systems:
             # a rewriter starts a family only if it fits no other
             alone = role != "qr" or not any(set(known) <= set(system.words) for known in families)
             if alone and role_of(" ".join(system.words)) == role:
                 words = tuple(word for word in system.words if word not in own)
-                families.setdefault(words, Family(words))
+                families.setdefault(words, SystemFamily(words))
     for system in sorted(
         systems, key=lambda one: (-one.judged, -len(one.turns), -one.depth, one.name)
     ):
@@ -214,7 +214,7 @@ def families_of(systems: Sequence[System]) -> list[Family]:
 # ---------------------------------------------------------------- grids of wordings and rankers
 
 
-def find_grid(systems: Sequence[System], families: Sequence[Family]) -> dict[Cell, System]:
+def find_grid(systems: Sequence[System], families: Sequence[SystemFamily]) -> dict[Cell, System]:
     """Return the grid of wordings and rankers in which each wording and each ranker has at least two cells.
 
     The words of a family name the ranker, the other words of a run the wording: ``t5/bm25`` for ``bm25_t5``.
@@ -247,7 +247,7 @@ def find_grid(systems: Sequence[System], families: Sequence[Family]) -> dict[Cel
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class FormulationTexts:
     """The texts of one formulation in a file.
 
     column
@@ -260,7 +260,7 @@ class Texts:
         Largest number of texts of a turn.
     """
 
-    file: Found
+    file: ScannedFile
     column: Role | None
     role: Role | None
     texts: Mapping[str, str]
@@ -273,7 +273,7 @@ class Texts:
         return [f"{path}:{self.column}" if self.column else path for path in self.file.paths]
 
 
-def texts_in(made: Proposal, file: Found) -> list[Texts]:
+def texts_in(made: Proposal, file: ScannedFile) -> list[FormulationTexts]:
     """Return all readable formulations of a file; record those that cannot be read, and ratings.
 
     The file's own name tells the role of a single text field. Names of folders do not.
@@ -289,7 +289,7 @@ def texts_in(made: Proposal, file: Found) -> list[Texts]:
     if None in columns.values() and (rated := _rated(made, file)):
         made.leave(file.paths, f"its {rated} shows that these are ratings, not texts of turns")
         return []
-    found: list[Texts] = []
+    found: list[FormulationTexts] = []
     for role, column in columns.items():
         samples: dict[str, Samples] = {}
         try:
@@ -302,7 +302,9 @@ def texts_in(made: Proposal, file: Found) -> list[Texts]:
                 made.leave(file.paths, refusal(error))
         if texts := {turn: some[0] for turn, some in samples.items() if some[0]}:
             found.append(
-                Texts(file, column, role, texts, len(fields), max(map(len, samples.values())))
+                FormulationTexts(
+                    file, column, role, texts, len(fields), max(map(len, samples.values()))
+                )
             )
     if found and all(number_of(text) is not None for one in found for text in one.texts.values()):
         made.leave(file.paths, "all its texts are numbers, so these are ratings or scores")
@@ -323,7 +325,7 @@ def _are_labels(texts: Mapping[str, str]) -> bool:
     return different <= _MOST_LABELS and different < _LABELS * len(texts)
 
 
-def _rated(made: Proposal, file: Found) -> str:
+def _rated(made: Proposal, file: ScannedFile) -> str:
     """Return what shows that a file contains ratings: a word of its name, or a column; empty if nothing does."""
     path, shape = made.folder / file.path, file.what and file.what.shape
     columns = (
@@ -340,9 +342,9 @@ def _rated(made: Proposal, file: Found) -> str:
 
 def match_texts(
     rewriters: Mapping[str, System],
-    texts: Sequence[Texts],
-    fits: Callable[[Texts, System], Fit | None],
-) -> dict[str, tuple[Texts, str]]:
+    texts: Sequence[FormulationTexts],
+    fits: Callable[[FormulationTexts, System], TextRunMatch | None],
+) -> dict[str, tuple[FormulationTexts, str]]:
     """Return rewriter → its texts, by name or by equal rankings of equal texts, and why; no texts have two rewriters.
 
     ``fits`` compares texts and rankings with those of Human or Original; it returns None if that is impossible.
@@ -364,14 +366,14 @@ def match_texts(
             if sure:
                 rank = -alike, -round(share, 1), -len(one.texts), name, one.named
                 pairs.append((rank, name, one, "; ".join(why) or "the only texts of a rewriter"))
-    chosen: dict[str, tuple[Texts, str]] = {}
+    chosen: dict[str, tuple[FormulationTexts, str]] = {}
     for _, name, one, told in sorted(pairs, key=itemgetter(0)):
         if name not in chosen and all(one is not other for other, _ in chosen.values()):
             chosen[name] = one, told
     return chosen
 
 
-def _alike(name: Sequence[str], one: Texts) -> float:
+def _alike(name: Sequence[str], one: FormulationTexts) -> float:
     """Return the share of a rewriter's words in the name of the texts; one without a name has any texts of a rewriter."""
     ours = {word for word in name if word not in _ANY}
     return (

@@ -20,9 +20,9 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.conversations import first_with_fields
 from robustcs.project.families import (
-    Family,
+    FormulationTexts,
     System,
-    Texts,
+    SystemFamily,
     families_of,
     find_grid,
     match_texts,
@@ -37,14 +37,14 @@ from robustcs.project.model import Role
 from robustcs.project.roles import Chosen, are_rewrites, choose, no_human_run
 from robustcs.project.scan import (
     WORDS,
-    Found,
     Proposal,
+    ScannedFile,
     look_through,
     role_of,
     short_names,
     words_of,
 )
-from robustcs.project.text_run_match import Fit, digests_of, fit, ranked_alike, uncrossed
+from robustcs.project.text_run_match import TextRunMatch, digests_of, fit, ranked_alike, uncrossed
 from robustcs.project.toml import quoted, toml_key, toml_text
 from robustcs.wording import counted, some_of
 
@@ -161,9 +161,9 @@ class _Systems:
         self.made = made
         self.qrels = qrels
         self.turns: Collection[str] = set(qrels.turns) if qrels else ()
-        self.similarity: Found | None = None
+        self.similarity: ScannedFile | None = None
         self.placed: list[System] = []
-        self.confirmed: set[Texts | System] = set()
+        self.confirmed: set[FormulationTexts | System] = set()
         self.others: dict[str, list[str]] = {}
         self.refused: dict[System, str] = {}
         self._ranked = cache(
@@ -180,7 +180,7 @@ class _Systems:
             and (not families or families[0].formulations < 3)
         ):
             families = of_scores
-        family = next((family for family in families if family.formulations >= 2), Family())
+        family = next((family for family in families if family.formulations >= 2), SystemFamily())
         self.turns = self.turns or {
             turn for one in [*family.systems.values()] or runs for turn in one.turns
         }
@@ -193,7 +193,7 @@ class _Systems:
         shown = bool(cells) and not doubt
         if cells and not texts and "human" not in family.systems:
             family = (
-                Family()
+                SystemFamily()
             )  # every question that these files answer knows the systems by their cells
         found = choose(texts, self.turns)
         family = self._without_refused(family, found)
@@ -273,7 +273,7 @@ class _Systems:
 
     # ------------------------------------------------------------ formulations
 
-    def _texts(self) -> list[Texts]:
+    def _texts(self) -> list[FormulationTexts]:
         """Return the texts of the project's turns; without turns, those of the file with most formulations and turns."""
         files = [
             file
@@ -294,7 +294,7 @@ class _Systems:
                 )
         return kept
 
-    def _without_refused(self, family: Family, found: Chosen) -> Family:
+    def _without_refused(self, family: SystemFamily, found: Chosen) -> SystemFamily:
         """Return the family without its Human system, if its rankings or the Human texts show that it is not Human."""
         human, original = (family.systems.get(role) for role in _ENDS)
         if human is None:
@@ -316,13 +316,15 @@ class _Systems:
             family, systems={name: one for name, one in family.systems.items() if one is not human}
         )
 
-    def _formulations(self, family: Family, texts: Sequence[Texts], found: Chosen) -> None:
+    def _formulations(
+        self, family: SystemFamily, texts: Sequence[FormulationTexts], found: Chosen
+    ) -> None:
         chosen = found.texts
         other: Role | None = next(
             (role for role in _ENDS if role in chosen and role in family.systems), None
         )
 
-        def fits(one: Texts, system: System) -> Fit | None:
+        def fits(one: FormulationTexts, system: System) -> TextRunMatch | None:
             if other is None or not system.depth:
                 return None
             made = self._fit((one, system), (chosen[other], family.systems[other]))
@@ -367,12 +369,16 @@ class _Systems:
                     f"{why}; to retrieve them with robustcs retrieve, add them to [texts]",
                 )
 
-    def _fit(self, one: tuple[Texts, System], other: tuple[Texts, System]) -> Fit:
+    def _fit(
+        self, one: tuple[FormulationTexts, System], other: tuple[FormulationTexts, System]
+    ) -> TextRunMatch:
         """Return how the texts of two systems fit their rankings."""
         alike = ranked_alike(self._ranked(one[1].file), self._ranked(other[1].file))
         return fit(one[0].texts, other[0].texts, alike)
 
-    def _confirm(self, family: Family, found: Chosen, known: Mapping[str, Texts]) -> None:
+    def _confirm(
+        self, family: SystemFamily, found: Chosen, known: Mapping[str, FormulationTexts]
+    ) -> None:
         """Collect the texts and runs whose roles their contents confirm.
 
         Texts: their fields name the role; Original and Human differ as these roles do; or those of a rewriter fit its run.
@@ -400,7 +406,7 @@ class _Systems:
             self.others[role] = [name for one in others for name in one.named]
 
     def _part(
-        self, key: str, systems: Sequence[System], texts: Sequence[tuple[Texts, str]]
+        self, key: str, systems: Sequence[System], texts: Sequence[tuple[FormulationTexts, str]]
     ) -> None:
         """Put the runs or scores of a formulation, one for each sample, and the texts of each, with what determined them."""
         self.placed += systems
@@ -438,7 +444,7 @@ class _Systems:
     # ------------------------------------------------------------ further runs, sets, grid, answers
 
     def _further(
-        self, runs: Sequence[System], family: Family, cells: Mapping[Cell, System]
+        self, runs: Sequence[System], family: SystemFamily, cells: Mapping[Cell, System]
     ) -> None:
         sets = [one for some in family.sets.values() for one in some]
         # one name for one system; other entries refer to the names of sets and of runs with answers
@@ -463,7 +469,7 @@ class _Systems:
                 self.made.marks.append(("groups", group, "sets"))
 
     @staticmethod
-    def _are_answers(file: Found) -> bool:
+    def _are_answers(file: ScannedFile) -> bool:
         return file.is_a("answers") and any(
             word.startswith(("answer", "predict", "gold")) for word in file.words
         )

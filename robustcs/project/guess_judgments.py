@@ -13,7 +13,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.scan import Found, Proposal, short_names, words_of
+from robustcs.project.scan import Proposal, ScannedFile, short_names, words_of
 from robustcs.project.trust import customary_level, model_evidence
 from robustcs.wording import counted
 
@@ -31,13 +31,13 @@ ITEM = re.compile(r"[QR]\d{2,}")
 # ---------------------------------------------------------------- several collections
 
 
-def join_collections(made: Proposal, known: Sequence[tuple[Found, Qrels]]) -> Found:
+def join_collections(made: Proposal, known: Sequence[tuple[ScannedFile, Qrels]]) -> ScannedFile:
     """Join files of several collections whose names differ only in the words of their collections; return the judgments.
 
     Judgments of other turns than the first ones are another collection if a run answers turns of both, if two runs are joined,
     or if the folder has no runs.
     """
-    apart: list[tuple[Found, Qrels]] = []
+    apart: list[tuple[ScannedFile, Qrels]] = []
     for file, qrels in known:
         if all(set(qrels.turns).isdisjoint(other.turns) for _, other in apart):
             apart.append((file, qrels))
@@ -45,7 +45,7 @@ def join_collections(made: Proposal, known: Sequence[tuple[Found, Qrels]]) -> Fo
         return apart[0][0]
     common = set.intersection(*(_atoms(file.path) for file, _ in apart))
     words = [_atoms(file.path) - common for file, _ in apart]
-    groups: dict[tuple[str, str], dict[int, Found]] = {}
+    groups: dict[tuple[str, str], dict[int, ScannedFile]] = {}
     for file in made.files:
         own = [number for number, some in enumerate(words) if some & _atoms(file.path)]
         if len(own) == 1 and file.what and file.path not in made.taken and not file.is_a("qrels"):
@@ -72,7 +72,7 @@ def join_collections(made: Proposal, known: Sequence[tuple[Found, Qrels]]) -> Fo
     return next(file for file in made.files if judgments[0].path in file.paths)
 
 
-def _join(made: Proposal, files: Sequence[Found], name: str) -> None:
+def _join(made: Proposal, files: Sequence[ScannedFile], name: str) -> None:
     """Replace several files by one; do nothing for a single file."""
     if len(files) > 1:
         paths = sorted(file.path for file in files)
@@ -109,8 +109,8 @@ def choose_judgments(made: Proposal) -> Qrels | None:
 
     Judgments that a model seems to have made are never used as qrels or new judgments.
     """
-    known: list[tuple[Found, Qrels]] = []
-    models: list[tuple[Found, Qrels]] = []
+    known: list[tuple[ScannedFile, Qrels]] = []
+    models: list[tuple[ScannedFile, Qrels]] = []
     for file in made.of("qrels", "labels"):
         evidence = model_evidence(made.folder / file.path)
         if evidence and not (file.is_a("qrels") and _named(file, _JUDGE)):
@@ -186,7 +186,7 @@ def _says(qrels: Qrels, share: float) -> str:
     return f"{judged}grades {qrels.grades.min()} to {qrels.grades.max()}"
 
 
-def _use_qrels(made: Proposal, file: Found, qrels: Qrels, also: Sequence[str]) -> None:
+def _use_qrels(made: Proposal, file: ScannedFile, qrels: Qrels, also: Sequence[str]) -> None:
     """Put the qrels, their description, other qrels of these turns, and the relevance level of the collection."""
     low, high = int(qrels.grades.min()), int(qrels.grades.max())
     of = f"{counted(len(qrels.parts), 'collection')}, " if qrels.parts else ""
@@ -210,7 +210,7 @@ def _use_qrels(made: Proposal, file: Found, qrels: Qrels, also: Sequence[str]) -
 
 
 def _order(
-    file: Found, qrels: Qrels, share: float, others: Sequence[set[str]]
+    file: ScannedFile, qrels: Qrels, share: float, others: Sequence[set[str]]
 ) -> tuple[object, ...]:
     """Return a sort key: the qrels that judge most of the runs' top passages come first, judges and new judgments last.
 
@@ -225,6 +225,6 @@ def _order(
     )  # fmt: skip
 
 
-def _named(file: Found, words: Collection[str]) -> bool:
+def _named(file: ScannedFile, words: Collection[str]) -> bool:
     """Return whether the folders or the name of a file contain one of these words."""
     return not set(words).isdisjoint(file.words)

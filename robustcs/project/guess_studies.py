@@ -20,7 +20,7 @@ from robustcs.inputs.ratings import read_gold_checks
 from robustcs.inputs.records import shape_of
 from robustcs.inputs.sniff import Kind, first_cells
 from robustcs.project.guess_judgments import ITEM
-from robustcs.project.scan import Found, Proposal, role_of, short_names, words_of
+from robustcs.project.scan import Proposal, ScannedFile, role_of, short_names, words_of
 from robustcs.project.sources import BY_NAME
 
 #: Names of baselines, whose scores are in evaluations.
@@ -31,7 +31,7 @@ _BY_NAME = "by its name"
 _PLAIN = {"dev", "train", "test", "need", "needs", "questions", "question", "q"}
 
 
-class _Known:
+class _FolderFacts:
     """What the conditions of the rules need to know about a folder."""
 
     def __init__(self, made: Proposal):
@@ -41,9 +41,9 @@ class _Known:
             for file in self.made.of("clariq topics")
             if (read := self.read(file, read_topics))
         }
-        asked = set().union(*map(self.cells, self.made.of("run", "question run")))
+        turns = set().union(*map(self.cells, self.made.of("run", "question run")))
         self.topics_file = max(
-            topics, key=lambda path: len(asked & topics[path].requests.keys()), default=""
+            topics, key=lambda path: len(turns & topics[path].requests.keys()), default=""
         )
         self.topics = set(topics[self.topics_file].requests) if topics else set()
         self.facets = set(topics[self.topics_file].facets) if topics else set()
@@ -61,7 +61,7 @@ class _Known:
         known = [*self.responses, *self.made.of("nuggets", "assignments")] if self.responses else []
         self.places = {Path(file.path).parent for file in known}
 
-    def _responses(self) -> list[Found]:
+    def _responses(self) -> list[ScannedFile]:
         """Return the files of generated answers.
 
         These are those with response in their path, else answers that cite passages, else all answers if there is nothing else
@@ -80,17 +80,17 @@ class _Known:
         ) and all(file in files and not file.is_a("run") for file in self.made.files if file.what)
         return named or cited or (files if alone else [])
 
-    def cells(self, file: Found) -> set[str]:
+    def cells(self, file: ScannedFile) -> set[str]:
         """Return the first column of a file."""
         return first_cells(self.made.place(file))
 
-    def unit(self, file: Found) -> Unit | None:
+    def unit(self, file: ScannedFile) -> Unit | None:
         """Return the annotation task of a file; None if it cannot be read or has several tasks, which the command reports."""
         found = self.read(file, read_annotations)
         units = set() if found is None else {text.unit for text in found[0].values()}
         return units.pop() if len(units) == 1 else None
 
-    def item(self, file: Found) -> str:
+    def item(self, file: ScannedFile) -> str:
         """Return the first letter of judged clarifying questions (Q) or responses (R); empty for judgments of passages."""
         qrels = self.read(file, read_qrels)
         items = qrels.documents.take(slice(50)).texts() if qrels else []
@@ -101,7 +101,7 @@ class _Known:
         return any(name in self.made.values.get(key[0], {}) for name in key[1:])
 
 
-def is_reference(file: Found) -> bool:
+def is_reference(file: ScannedFile) -> bool:
     """Return whether the name of annotations says that they are the reference."""
     return any(word in file.stem.lower() for word in ("expert", "reference", "gold"))
 
@@ -122,7 +122,7 @@ class _Rule:
 
     key: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    fits: Callable[[_Known, Found], Any] = lambda known, file: True
+    fits: Callable[[_FolderFacts, ScannedFile], Any] = lambda known, file: True
     why: str = "by its content"
 
 
@@ -173,7 +173,7 @@ _RULES = (
 
 def guess_studies(made: Proposal) -> None:
     """Assign files to the tables of studies with separate turns; other files remain undecided."""
-    known = _Known(made)
+    known = _FolderFacts(made)
     for rule in _RULES:
         # a file of an unknown kind may be one that only one command reads
         undecided = [file for file in made.files if file.path not in made.taken]
@@ -200,7 +200,7 @@ def guess_studies(made: Proposal) -> None:
                 )
 
 
-def _names(known: _Known, rule: _Rule, files: list[Found]) -> list[str]:
+def _names(known: _FolderFacts, rule: _Rule, files: list[ScannedFile]) -> list[str]:
     """Return names of systems: of assignments, their run ids; for ClariQ, the words of the name that tell a system."""
     names = short_names([file.path for file in files])
     if rule.key[0] == "clariq":
@@ -212,12 +212,12 @@ def _names(known: _Known, rule: _Rule, files: list[Found]) -> list[str]:
     return ids if rule.key[1] == "assignments" and all(ids) and len(set(ids)) == len(ids) else names
 
 
-def of_tasks(file: Found) -> bool:
+def of_tasks(file: ScannedFile) -> bool:
     """Return whether a file contains MTRAG tasks, or an export with them."""
     return file.what is not None and file.what.family in (mtrag.NAME, mtrag.EXPORT)
 
 
-def tasks_of(made: Proposal, file: Found) -> list[dict[str, Any]]:
+def tasks_of(made: Proposal, file: ScannedFile) -> list[dict[str, Any]]:
     """Return the MTRAG tasks in a file or an export; none for other files and broken ones."""
 
     def read(place: Path) -> list[dict[str, Any]]:

@@ -19,11 +19,11 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import (
-    Answered,
+    CoveredTurns,
     Expected,
     Turns,
-    answered_by_turns,
     count_turns,
+    covered_by_turns,
     strangers,
 )
 from robustcs.inputs.qrels import Qrels
@@ -57,7 +57,7 @@ def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) 
     grades = {name: pool.grades(judge.qrels) for name, judge in judges.items()}
     of_runs = Expected(tuple(compress(pool.turns, ~np.all(pool.missing, axis=0))), "the runs")
     own = [
-        answered_by_turns(name, project.judges[name], judge.qrels.turns, of_runs)
+        covered_by_turns(name, project.judges[name], judge.qrels.turns, of_runs)
         for name, judge in judges.items()
     ]
     if pool.names and (wrong := strangers(of_runs, own)):
@@ -97,8 +97,8 @@ def counted_turns(
     """
     project = workspace.project
     grades = pool.grades(qrels)
-    answered = [
-        Answered(
+    covered = [
+        CoveredTurns(
             name,
             project.systems[name],
             lacks,
@@ -112,7 +112,7 @@ def counted_turns(
     ]
     policy = project.policy
     expected = Expected(pool.turns, what, qrels.ids[0], policy.documents)
-    return count_turns(expected, answered, policy.missing, holes=holes)
+    return count_turns(expected, covered, policy.missing, holes=holes)
 
 
 def run_groups(project: Project) -> dict[str, tuple[str, ...]]:

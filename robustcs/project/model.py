@@ -185,7 +185,7 @@ class AnswerFiles(_Files):
     covered: float = 0.5
 
     @property
-    def answered(self) -> dict[str, Path]:
+    def of_systems(self) -> dict[str, Path]:
         """System → file with its answers."""
         return {**self.responses, **self.tasks}
 

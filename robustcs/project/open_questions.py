@@ -99,7 +99,7 @@ def _rewriter_of(name: str, systems: Mapping[str, Path]) -> str | None:
 
 
 @dataclass(frozen=True)
-class System:
+class SystemTexts:
     """The texts of one system, and the runs that answer them.
 
     texts
@@ -139,7 +139,7 @@ class System:
         return self.name if self.sample == 1 else self.name.rpartition(".")[0]
 
 
-def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
+def systems_of(workspace: Inputs, samples: bool = False) -> list[SystemTexts]:
     """Return the systems of the project with texts: formulations, other texts, and the rewritten Original if a group names it.
 
     With ``samples``, the second and further samples of a rewriter follow its first as separate systems.
@@ -179,7 +179,7 @@ def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
     return found
 
 
-def cells_of(workspace: Inputs) -> dict[str, list[System]]:
+def cells_of(workspace: Inputs) -> dict[str, list[SystemTexts]]:
     """Return ranker of the grid → the missing cells of this ranker: one for each system with texts and no given cell.
 
     Empty if ``[retrieval]`` names no rankers.
@@ -214,7 +214,7 @@ def _further_samples(
     samples: Mapping[str, Samples],
     runs: Sequence[Path],
     raw: Conversations | None = None,
-) -> list[System]:
+) -> list[SystemTexts]:
     """Return the second and further samples of a system, each with the turns for which it has a text.
 
     ``raw``: the conversations of texts that are rewritten before retrieval.
@@ -239,10 +239,10 @@ def _system(
     raw: bool,
     sample: int = 1,
     conversations: Conversations | None = None,
-) -> System:
+) -> SystemTexts:
     checksums = text_checksums(texts, raw, conversations)
     changed = list(texts) if given is None else changed_since(given, checksums)
-    system = System(
+    system = SystemTexts(
         name, texts, given, tuple(changed), raw, sample, kept=given, conversations=conversations
     )
     if given is not None and not changed:
@@ -253,7 +253,7 @@ def _system(
         return system
     changed, gone = sidecar.changed(checksums), sidecar.texts.keys() - checksums.keys()
     if given is not None and gone:
-        return system  # it is unknown which run answered them before
+        return system  # it is unknown which run covered them before
     return replace(system, open=tuple(changed), run=None if changed or gone else run, kept=run)
 
 
@@ -308,7 +308,7 @@ class Maker:
         )
 
 
-def with_run(project: Project, system: System, run: Path) -> Project:
+def with_run(project: Project, system: SystemTexts, run: Path) -> Project:
     """Return the project with this run of a system."""
     if system.cell:
         return replace(project, components={**project.components, system.name: run})
@@ -322,7 +322,7 @@ def with_run(project: Project, system: System, run: Path) -> Project:
     return project.with_formulation(key, run=runs[0], sample_runs=tuple(runs[1:]))
 
 
-def retrievable(workspace: Inputs, samples: bool = False) -> list[System]:
+def retrievable(workspace: Inputs, samples: bool = False) -> list[SystemTexts]:
     """Return the systems that commands retrieve: all with texts, except formulations with scores or answers but no run."""
     parts = workspace.project.formulations.values()
     scored = {part.name for part in parts if not part.run and (part.scores or part.answers)}
@@ -400,7 +400,7 @@ _RETRIEVE = Message(
 )
 
 
-def unanswered(systems: Sequence[System], advice: str = _RETRIEVE) -> UsageError:
+def missing_runs(systems: Sequence[SystemTexts], advice: str = _RETRIEVE) -> UsageError:
     """Return the error that names the turns without a run, if retrieval is not possible or not allowed."""
     first = {
         system.base: system for system in reversed(systems) if system.open
@@ -429,12 +429,12 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
             continue
         checksums = text_checksums(system.texts, system.raw, system.conversations)
         for run in parts_of(system.given):
-            answered = {
+            covered = {
                 line.split(None, 1)[0]
                 for _, line in text_lines(run)
                 if line.strip() and line[0] != "#"
             }
-            texts = {turn: one for turn, one in checksums.items() if turn in answered}
+            texts = {turn: one for turn, one in checksums.items() if turn in covered}
             path = sidecar_path(run)
             refuse_outside(path, owner=run)
             write_text(path, Sidecar(sha256(run), texts).as_text())

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.errors import InputError, UsageError
-from robustcs.evaluation.holes import Grades, grades_by_pair
+from robustcs.evaluation.holes import GradesByPair, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix, graded_run
 from robustcs.evaluation.measure import GIVEN, GOLD_MEASURES, Measure, averaged, refuse_given
-from robustcs.evaluation.ranking import Ranking, Top, rank_run
-from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
+from robustcs.evaluation.ranking import GradedTop, Ranking, rank_run
+from robustcs.evaluation.turns import Expected, covered_by_turns, strangers
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import IRDS_PREFIX, StrPath, parts_of, shown, sidecar_path
 from robustcs.inputs.qrels import Qrels, read_qrels
@@ -214,7 +214,7 @@ class Inputs:
             return set()
         traces = [
             read_once(read_trace, path, name)
-            for name, path in self.project.answers.answered.items()
+            for name, path in self.project.answers.of_systems.items()
         ]
         return {metric for trace in traces for metric in trace.scores}.union(
             *GOLD_MEASURES.values()
@@ -251,18 +251,18 @@ class Inputs:
 
     def read_judge(self, name: str, path: Path) -> Labels:
         """Read the labels of one judge. Labels for texts are joined with the formulations' texts and the collection."""
-        from robustcs.inputs.labels import Texts, read_labels
+        from robustcs.inputs.labels import LabelTexts, read_labels
 
-        asked: list[Path] = []
+        used: list[Path] = []
 
-        def texts() -> Texts:
-            asked.extend(filter(None, [self.project.collection]))
+        def texts() -> LabelTexts:
+            used.extend(filter(None, [self.project.collection]))
             queries = self.texts_of(self.qrels.turns) if self.project.qrels else self.texts
-            return Texts(queries, self.project.collection)
+            return LabelTexts(queries, self.project.collection)
 
         labels = read_labels(path, texts)
         self.remember(f"judge {name}", path, len(labels))
-        for collection in asked:
+        for collection in used:
             self.remember("collection", collection, len(labels.qrels.documents))
         return labels
 
@@ -311,9 +311,9 @@ class Inputs:
         """Return the grade matrix of each (role, run file)."""
         return self._each(files, partial(_graded, self.project.policy, self.qrels))
 
-    def tops(self, files: Mapping[str, Path], depth: int) -> dict[str, Top]:
+    def tops(self, files: Mapping[str, Path], depth: int) -> dict[str, GradedTop]:
         """Return the top ``depth`` passages of each run (name → file), with their grades if there are qrels."""
-        grades: Grades = grades_by_pair(self.qrels) if self.project.qrels and files else {}
+        grades: GradesByPair = grades_by_pair(self.qrels) if self.project.qrels and files else {}
         return dict(
             zip(files, self.per_run(list(files.items()), partial(_top, grades, depth)), strict=True)
         )
@@ -410,7 +410,7 @@ class Inputs:
             tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what
         )
         problems = strangers(
-            expected, [answered_by_turns("", path, read, expected) for path, read in files]
+            expected, [covered_by_turns("", path, read, expected) for path, read in files]
         )
         if problems:
             raise InputError(list(dict.fromkeys(problems)))
@@ -472,7 +472,7 @@ def _matrix(path: Path, policy: EvaluationPolicy, qrels: Qrels) -> GradeMatrix:
     return grade_matrix(_ranking(policy, shown(path), path)[0], qrels)
 
 
-def _top(grades: Grades, depth: int, ranking: Ranking) -> Top:
+def _top(grades: GradesByPair, depth: int, ranking: Ranking) -> GradedTop:
     return {
         turn: [(name, grades.get((turn, name))) for name in names]
         for turn, names in ranking.by_turn(depth)

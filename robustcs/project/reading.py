@@ -61,14 +61,14 @@ def read_project(path: StrPath, trust: bool = False) -> Project:
     text = read_text(path)
     problems = ProblemList(path)
     data = read_toml(path, text)
-    reader = _Reader(text, Path(path).parent, problems)
+    reader = _ProjectReader(text, Path(path).parent, problems)
     reader.check_values(data)
     problems.raise_if_any()
     project = reader.project(data)
     problems.raise_if_any()
     trust = trust or is_trusted()
-    if reader.asks.total and not trust:
-        raise UntrustedError(reader.asks.problems, reader.asks.total)
+    if reader.untrusted.total and not trust:
+        raise UntrustedError(reader.untrusted.problems, reader.untrusted.total)
     for key, part in project.formulations.items():  # runs that answer different turns are one
         if part.run is not None and part.sample_runs:
             first, *others = samples_of([part.run, *part.sample_runs])
@@ -88,14 +88,14 @@ class _Table:
     path: tuple[str, ...] = ()
 
 
-class _Reader:
-    """Converts parsed TOML to a project and collects problems; ``asks`` lists what only a trusted project may name."""
+class _ProjectReader:
+    """Converts parsed TOML to a project and collects problems; ``untrusted`` lists what only a trusted project may name."""
 
     def __init__(self, text: str, folder: Path, problems: ProblemList):
         self.text = text
         self.folder = folder
         self.problems = problems
-        self.asks = ProblemList(problems.path)
+        self.untrusted = ProblemList(problems.path)
 
     @cached_property
     def lines(self) -> dict[tuple[str, ...], int]:
@@ -137,9 +137,9 @@ class _Reader:
             if url is not None and (rejection := refusal_of(url)):
                 self._note(path, f"{path[-1]} = {url}: {rejection[0]}", rejection[1])
             elif url is not None:
-                self._ask(path, f"{path[-1]} = {url} would be fetched")
+                self._need_trust(path, f"{path[-1]} = {url} would be fetched")
             elif os.path.exists(source) and not (os.path.isfile(source) or os.path.isdir(source)):
-                self._ask(path, f"{path[-1]} = {text} is a pipe or a device")
+                self._need_trust(path, f"{path[-1]} = {text} is a pipe or a device")
 
     def project(self, values: dict[str, Any]) -> Project:
         found: dict[str, Any] = {"name": self.folder.resolve().name}
@@ -294,7 +294,7 @@ class _Reader:
             ("store", settings.store),
         ):
             if place is not None and not is_inside(place, self.folder):
-                self._ask(
+                self._need_trust(
                     (*table.path, key),
                     f"{key} = {place}: would be written outside the project folder",
                 )
@@ -336,8 +336,8 @@ class _Reader:
     def _note(self, path: tuple[str, ...], found: str, advice: str) -> None:
         self.problems.add(self._line(path), found, advice, "bad-config")
 
-    def _ask(self, path: tuple[str, ...], found: str) -> None:
-        self.asks.add(self._line(path), found, TRUST, "not-trusted")
+    def _need_trust(self, path: tuple[str, ...], found: str) -> None:
+        self.untrusted.add(self._line(path), found, TRUST, "not-trusted")
 
     def _line(self, path: tuple[str, ...]) -> int | None:
         while path and path not in self.lines:

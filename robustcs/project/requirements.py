@@ -21,12 +21,12 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.messages import AnyOf, Either, Message, OptionName
 from robustcs.project.model import Formulation, Project, measures, needs, of_rankings, only
 from robustcs.project.open_questions import (
-    System,
+    SystemTexts,
     check_baselines,
+    missing_runs,
     options_of_groups,
     raw_baseline,
     systems_of,
-    unanswered,
 )
 from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
@@ -178,10 +178,10 @@ def questions(workspace: Workspace) -> None:
     systems = systems_with_texts(workspace)
     waiting = [system for system in systems if system.open]
     if waiting and workspace.project.retrieval is None:
-        raise unanswered(waiting)
+        raise missing_runs(waiting)
 
 
-def systems_with_texts(workspace: Workspace) -> list[System]:
+def systems_with_texts(workspace: Workspace) -> list[SystemTexts]:
     """Return the project's systems with texts. Raises :class:`UsageError` if there are none."""
     systems = systems_of(workspace, samples=True)
     needs(
@@ -253,7 +253,7 @@ def annotated_texts(workspace: Workspace) -> None:
 def generated_answers(workspace: Workspace) -> None:
     """Require ``[answers]`` with answers."""
     known = workspace.project.answers
-    if known is None or not (known.answered or known.assignments):
+    if known is None or not (known.of_systems or known.assignments):
         raise UsageError(
             "no-responses",
             "no answers of systems are given",

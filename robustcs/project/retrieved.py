@@ -24,11 +24,11 @@ from robustcs.messages import Either, Message, OptionName
 from robustcs.project.model import Project
 from robustcs.project.open_questions import (
     Maker,
-    System,
+    SystemTexts,
     cells_of,
+    missing_runs,
     retrievable,
     systems_of,
-    unanswered,
     with_run,
 )
 from robustcs.project.workspace import Workspace
@@ -42,7 +42,7 @@ from robustcs.retrieval.store import Ranker, Ranking, RankingStore, Searcher, di
 from robustcs.wording import counted, turns_in_words
 
 if TYPE_CHECKING:
-    from robustcs.documents.document import Table
+    from robustcs.documents.document import TableBlock
 
 PLAN = table(
     "plan", "Turns that are answered already, one row per system, and one for all systems.",
@@ -63,7 +63,7 @@ class Plan(Result):
     plan = PLAN
 
 
-def plan_table(result: Result) -> Table:
+def plan_table(result: Result) -> TableBlock:
     """Return the plan as a table, with a rule above the row for all systems."""
     rows = result.tables["plan"]
     columns: list[Shown] = [
@@ -99,14 +99,14 @@ class Retrieval:
         self,
         workspace: Workspace,
         tell: Callable[[str], None],
-        systems: Sequence[System] | None = None,
+        systems: Sequence[SystemTexts] | None = None,
     ):
         self.workspace = workspace
         self.tell = tell
         self.changed = False
         self.systems = systems_of(workspace) if systems is None else list(systems)
         if workspace.project.retrieval is None:
-            raise unanswered(self.systems)
+            raise missing_runs(self.systems)
         self.settings: RetrievalSettings = workspace.project.retrieval
         self.store = RankingStore(self.settings.store)
         self.maker = Maker(self.settings)
@@ -119,7 +119,7 @@ class Retrieval:
         """
         workspace, collection = self.workspace, self.workspace.project.collection
         if not self.indexed and collection is None:
-            raise unanswered(
+            raise missing_runs(
                 self.systems,
                 Message(
                     f"there is no index at {self.settings.index}; name one ",
@@ -200,7 +200,7 @@ class Retrieval:
                 self._require_own(system)
         waiting = any(system.open for system in self.systems)
         if waiting and not self.workspace.may_retrieve:
-            raise unanswered(self.systems, _FORBIDDEN)
+            raise missing_runs(self.systems, _FORBIDDEN)
         if waiting:
             _ = self.index
 
@@ -237,7 +237,7 @@ class Retrieval:
             f" ({self.settings.describe()}); {known:,} known before"
         )
 
-    def _require_own(self, system: System) -> Sidecar | None:
+    def _require_own(self, system: SystemTexts) -> Sidecar | None:
         """Return the sidecar of an existing run. Raises :class:`UsageError` if robustcs did not write the run."""
         path = self.maker.run_path(system.name)
         there = read_sidecar(path) if path.is_file() else None
@@ -251,7 +251,7 @@ class Retrieval:
             raise UsageError("file-exists", found, advice)
         return there
 
-    def _write(self, system: System) -> Path:
+    def _write(self, system: SystemTexts) -> Path:
         path, there = self.maker.run_path(system.name), self._require_own(system)
         self.changed = True
         text = self._run_text(system)
@@ -275,10 +275,10 @@ class Retrieval:
         self.tell(f"wrote {path}")
         return path
 
-    def _keys(self, system: System) -> dict[str, str]:
+    def _keys(self, system: SystemTexts) -> dict[str, str]:
         return {turn: digest(text) for turn, text in self.questions[system.name].items()}
 
-    def _run_text(self, system: System) -> str:
+    def _run_text(self, system: SystemTexts) -> str:
         """Return TREC lines: unchanged lines of the kept run for unchanged texts, and new lines for the others.
 
         Turns without texts are kept only from a given run.
@@ -369,7 +369,7 @@ class Retrieval:
             raise UsageError("no-such-turn", f"no texts have a turn {turn!r}", "check the turn id")
         return found
 
-    def _why(self, system: System, turn: str, question: str, hit: bool) -> str:
+    def _why(self, system: SystemTexts, turn: str, question: str, hit: bool) -> str:
         if hit:
             return (
                 f"the store has its ranking with at least {counted(self.settings.depth, 'passage')}"
@@ -463,13 +463,13 @@ def plan_of(retrieval: Retrieval, *others: Retrieval) -> Plan:
 
 
 def _row(name: str, turns: int, missing: Sequence[object], run: str) -> tuple[Any, ...]:
-    answered = turns - len(missing)
+    covered = turns - len(missing)
     return (
         name,
         turns,
-        answered,
+        covered,
         len(missing),
-        answered / turns if turns else float("nan"),
+        covered / turns if turns else float("nan"),
         len(set(missing)),
         run,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from robustcs.project.families import Texts
+from robustcs.project.families import FormulationTexts
 from robustcs.project.model import Role
 from robustcs.project.scan import plain_words
 from robustcs.project.text_run_match import FEW, words
@@ -32,9 +32,9 @@ class Chosen:
         Files that are Human by name or field, but not by their texts, and why.
     """
 
-    texts: dict[Role, Texts] = field(default_factory=dict)
-    offered: dict[Role, list[Texts]] = field(default_factory=dict)
-    refused: list[tuple[Texts, str]] = field(default_factory=list)
+    texts: dict[Role, FormulationTexts] = field(default_factory=dict)
+    offered: dict[Role, list[FormulationTexts]] = field(default_factory=dict)
+    refused: list[tuple[FormulationTexts, str]] = field(default_factory=list)
 
     @property
     def differ(self) -> bool:
@@ -49,7 +49,7 @@ class Chosen:
         return len(longer) >= FEW and sum(longer) >= _LONGER * len(longer)
 
 
-def choose(texts: Sequence[Texts], turns: Collection[str]) -> Chosen:
+def choose(texts: Sequence[FormulationTexts], turns: Collection[str]) -> Chosen:
     """Choose the texts of Original and Human among all with this role by field or by the name of their own file.
 
     Of the most complete files, the one with fields for most formulations is used, then the one with the shortest name.
@@ -93,7 +93,7 @@ def no_human_run(found: Chosen, alike: Mapping[str, bool]) -> str:
     return ""
 
 
-def are_rewrites(one: Texts, ends: Iterable[Texts]) -> bool:
+def are_rewrites(one: FormulationTexts, ends: Iterable[FormulationTexts]) -> bool:
     """Return whether texts are further wordings of the questions in ``ends``, the texts of Original and Human.
 
     They are if they equal one of them in some turns and differ from each in others: a rewriter keeps questions that need no
@@ -103,7 +103,7 @@ def are_rewrites(one: Texts, ends: Iterable[Texts]) -> bool:
     return any(same >= FEW for same, _ in pairs) and all(of - same >= FEW for same, of in pairs)
 
 
-def _rank(one: Texts, turns: Collection[str], most: int) -> tuple[object, ...]:
+def _rank(one: FormulationTexts, turns: Collection[str], most: int) -> tuple[object, ...]:
     own = len(one.texts.keys() & turns)
     further = 0 if one.column else len(plain_words(one.file.stem))
     return own < _COMPLETE * most, -one.fields, further, len(one.file.stem), -own, one.named

@@ -53,7 +53,7 @@ MOST_FILES = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ScannedFile:
     """One file, or files of several collections that are read together.
 
     paths
@@ -107,7 +107,7 @@ class Proposal:
     """
 
     folder: Path
-    files: list[Found] = field(default_factory=list)
+    files: list[ScannedFile] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
     comments: dict[tuple[str, ...], str] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class Proposal:
     doubt: str = ""
     turns: Sequence[str] = ()
 
-    def of(self, *kinds: Kind) -> list[Found]:
+    def of(self, *kinds: Kind) -> list[ScannedFile]:
         """Return the undecided files of these kinds; files that are primarily of another kind come last."""
         decided = self.taken.keys() | self.aside.keys()
         some = [
@@ -127,11 +127,11 @@ class Proposal:
         ]
         return sorted(some, key=lambda file: file.what is not None and file.what.kind not in kinds)
 
-    def place(self, file: Found) -> Path:
+    def place(self, file: ScannedFile) -> Path:
         """Return the path of a file."""
         return pooled([self.folder / path for path in file.paths])  # type: ignore[no-any-return]
 
-    def read(self, file: Found, read: Callable[[Path], T], tell: bool = False) -> T | None:
+    def read(self, file: ScannedFile, read: Callable[[Path], T], tell: bool = False) -> T | None:
         """Return what a reader makes of a file; None if it cannot be read. ``tell``: record why."""
         try:
             return read(self.place(file))
@@ -216,7 +216,7 @@ def look_through(folder: Path) -> Proposal:
                 )
             else:
                 try:
-                    file = Found((name,), identify(path), name)
+                    file = ScannedFile((name,), identify(path), name)
                     if file.what is None:
                         next(line_chunks(path), b"")  # its error is a better reason
                         found.leave([name], "its content is not in a format that robustcs reads")

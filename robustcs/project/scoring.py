@@ -26,12 +26,12 @@ from robustcs.evaluation.measure import (
 )
 from robustcs.evaluation.measures import TurnScores, evaluate
 from robustcs.evaluation.turns import (
-    Answered,
-    Asked,
+    AskedTurns,
+    CoveredTurns,
     Expected,
-    answered_by_run,
-    answered_by_turns,
     count_turns,
+    covered_by_run,
+    covered_by_turns,
     expected_of,
     no_judgments,
     union_of_turns,
@@ -96,7 +96,7 @@ def score(
     files: Sequence[ScoredFile],
     measures: Sequence[Measure],
     alone: bool = False,
-    asked: Mapping[str, Asked] | None = None,
+    asked: Mapping[str, AskedTurns] | None = None,
 ) -> tuple[list[TurnScores], Evaluated]:
     """Score each file on the turns that count.
 
@@ -114,28 +114,28 @@ def score(
     """
     kinds = {file.kind for file in files}
     if "answers" in kinds:
-        frames, expected, answered, notes = _answers(
+        frames, expected, covered, notes = _answers(
             inputs, files, inputs.averaged(measures or DEFAULT_ANSWER_MEASURES)
         )
     else:
         only_given = "runs" not in kinds
-        frames, expected, answered, notes = _rankings(
+        frames, expected, covered, notes = _rankings(
             inputs, files, inputs.averaged(measures, alone, only_given), alone
         )
     policy = inputs.project.policy
-    turns = count_turns(expected, answered, policy.missing, alone=alone, asked=asked)
+    turns = count_turns(expected, covered, policy.missing, alone=alone, asked=asked)
     own = {}
     if alone and policy.missing == "own":
         counts = [
             found.missing if found.unscored is None else found.missing | found.unscored
-            for found in answered
+            for found in covered
         ]
         own = {file.name: int((~lacks).sum()) for file, lacks in zip(files, counts, strict=True)}
-        frames = [one.without(found.missing) for one, found in zip(frames, answered, strict=True)]
+        frames = [one.without(found.missing) for one, found in zip(frames, covered, strict=True)]
     for place, file in enumerate(files):
         if file.name in turns.asked:
             frames[place] = frames[place].without(~turns.asked[file.name])
-    there = [int((turns.counted & ~found.missing).sum()) for found in answered]
+    there = [int((turns.counted & ~found.missing).sum()) for found in covered]
     few = {
         file.name: some
         for file, some in zip(files, there, strict=True)
@@ -143,7 +143,7 @@ def score(
     }
     lost = {
         file.name: int(found.unscored.sum())
-        for file, found in zip(files, answered, strict=True)
+        for file, found in zip(files, covered, strict=True)
         if found.unscored is not None
     }
     evaluated = Evaluated(
@@ -168,13 +168,13 @@ def score(
     return [frame.take(turns.counted) for frame in frames], evaluated
 
 
-#: Scores by turn, per file; the expected turns; the answered turns, per file; notes.
-Scored = tuple[list[TurnScores], Expected, list[Answered], list[str]]
+#: Scores by turn, per file; the expected turns; the covered turns, per file; notes.
+ScoredFrames = tuple[list[TurnScores], Expected, list[CoveredTurns], list[str]]
 
 
 def _rankings(
     inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool
-) -> Scored:
+) -> ScoredFrames:
     runs = [file for file in files if file.kind == "runs"]
     given = [file for file in files if file.kind == "scores"]
     tables = score_files(inputs, given, measures, bool(runs), alone) if given else []
@@ -191,16 +191,16 @@ def _rankings(
         file: evaluate(matrix, measures, inputs.project.policy)
         for file, matrix in zip(runs, matrices, strict=True)
     }
-    answered = {
-        file: answered_by_run(file.name, file.path, matrix)
+    covered = {
+        file: covered_by_run(file.name, file.path, matrix)
         for file, matrix in zip(runs, matrices, strict=True)
     }
     for file, table in zip(given, tables, strict=True):
         frames[file] = table.over(expected.turns, True)
-        answered[file] = table.answered(file, expected, True)
-        if answered[file].extra:
-            notes.append(no_judgments(answered[file].extra, f"the scores of {file.name}"))
-    return [frames[file] for file in files], expected, [answered[file] for file in files], notes
+        covered[file] = table.covered(file, expected, True)
+        if covered[file].extra:
+            notes.append(no_judgments(covered[file].extra, f"the scores of {file.name}"))
+    return [frames[file] for file in files], expected, [covered[file] for file in files], notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,9 +228,9 @@ class Given:
         """Return the scores on other turns; ``judged``: the turns are those of the qrels."""
         return self.scores.over(turns, None if judged and self.of_run else np.nan)
 
-    def answered(self, file: ScoredFile, expected: Expected, judged: bool) -> Answered:
+    def covered(self, file: ScoredFile, expected: Expected, judged: bool) -> CoveredTurns:
         """Return which turns the file has, and which scores are missing."""
-        found = answered_by_turns(file.name, file.path, self.scores.turns, expected)
+        found = covered_by_turns(file.name, file.path, self.scores.turns, expected)
         unscored = set(self.unscored)
         missing = np.array([turn in unscored for turn in expected.turns], dtype=bool)
         return replace(
@@ -255,7 +255,7 @@ def score_files(
     from robustcs.inputs.scores import read_score_file
 
     read = [read_once(read_score_file, file.path, file.name) for file in files]
-    asked = [measure.name for measure in measures]
+    requested = [measure.name for measure in measures]
     by_file: list[dict[str, str]] = []  # name of the measure → column
     for file, source in zip(files, read, strict=True):
         inputs.remember(file.role, file.path, source.size)
@@ -264,29 +264,32 @@ def score_files(
                 f"{', '.join(source.texts)} of {source.path} skipped, because their values are text"
             )
         shared = [one.name for one in files if one.path == file.path]
-        if len(shared) > 1 and len(asked) < 2 and {*shared} <= {*source.measures}:
-            by_file.append({asked[0] if asked else "score": file.name})
+        if len(shared) > 1 and len(requested) < 2 and {*shared} <= {*source.measures}:
+            by_file.append({requested[0] if requested else "score": file.name})
             continue
         usual = {name: usual_name(name) for name in measure_columns(source.measures)}
         by_file.append({usual[name] if usual.get(name, name) not in source.measures else name: name
-                        for name in source.measures if name in usual or name in source.known or name in asked})  # fmt: skip
-    if not asked:
-        asked = default_measures(inputs, by_file, with_runs, alone)
+                        for name in source.measures if name in usual or name in source.known or name in requested})  # fmt: skip
+    if not requested:
+        requested = default_measures(inputs, by_file, with_runs, alone)
     for file, names in zip(files, by_file, strict=True):
-        lacking = [name for name in asked if name not in names]
-        if lacking or not asked:
+        lacking = [name for name in requested if name not in names]
+        if lacking or not requested:
             found = f"{file.path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}"
             raise UsageError("no-such-measure", found, f"it has {some_of(list(names), 12)}")
     frames = [
-        source.frame([names[name] for name in asked])
+        source.frame([names[name] for name in requested])
         for source, names in zip(read, by_file, strict=True)
     ]
     ranked = all(
-        parse_measure(name, given=True).family not in (GIVEN, *ANSWER_FAMILIES) for name in asked
+        parse_measure(name, given=True).family not in (GIVEN, *ANSWER_FAMILIES)
+        for name in requested
     )
     return [
         Given(
-            TurnScores(frame.index, dict(zip(asked, frame.to_numpy(np.float64).T, strict=True))),
+            TurnScores(
+                frame.index, dict(zip(requested, frame.to_numpy(np.float64).T, strict=True))
+            ),
             source.lines and ranked,
         )
         for frame, source in zip(frames, read, strict=True)
@@ -334,7 +337,7 @@ def default_measures(
     return found
 
 
-def join_scores(files: Sequence[ScoredFile], given: Sequence[Given]) -> Scored:
+def join_scores(files: Sequence[ScoredFile], given: Sequence[Given]) -> ScoredFrames:
     """Join per-turn scores by turn id (never by row) over the union of their turns; missing scores are nan.
 
     Raises :class:`InputError` for a file that shares no turn with the others.
@@ -343,11 +346,13 @@ def join_scores(files: Sequence[ScoredFile], given: Sequence[Given]) -> Scored:
         [(file.path, one.scores.turns) for file, one in zip(files, given, strict=True)],
         "the scores",
     )
-    answered = [one.answered(file, expected, False) for file, one in zip(files, given, strict=True)]
-    return [one.over(expected.turns, False) for one in given], expected, answered, []
+    covered = [one.covered(file, expected, False) for file, one in zip(files, given, strict=True)]
+    return [one.over(expected.turns, False) for one in given], expected, covered, []
 
 
-def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
+def _answers(
+    inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]
+) -> ScoredFrames:
     from robustcs.inputs.answers import read_predicted_answers
 
     predicted = []
@@ -363,7 +368,7 @@ def scored_answers(
     files: Sequence[ScoredFile],
     predicted: Sequence[Mapping[str, str]],
     measures: Sequence[Measure],
-) -> Scored:
+) -> ScoredFrames:
     """Score predicted answers (turn → answer, per file) over the turns of the gold answers.
 
     Raises :class:`UsageError` if no gold answers are given.
@@ -376,7 +381,7 @@ def scored_answers(
     inputs.remember("gold answers", source, rows_of(gold))
     names = [measure.name for measure in measures]
     expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
-    frames, answered, notes = [], [], []
+    frames, covered, notes = [], [], []
     for file, answers in zip(files, predicted, strict=True):
         scores, unmatched = answer_scores(answers, gold)
         if unmatched.extra:
@@ -384,5 +389,5 @@ def scored_answers(
                 f"{counted(unmatched.extra, 'answer')} of {file.name} to turns without gold answers excluded"
             )
         frames.append(scores.only(names))
-        answered.append(answered_by_turns(file.name, file.path, answers, expected))
-    return frames, expected, answered, notes
+        covered.append(covered_by_turns(file.name, file.path, answers, expected))
+    return frames, expected, covered, notes

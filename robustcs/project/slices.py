@@ -24,7 +24,7 @@ SEARCHED = ("depth", TEXTS)
 def slicings(
     workspace: Workspace,
     turns: Sequence[str],
-    asked: Any,
+    requested: Any,
     evaluated: Evaluated,
     offered: Sequence[str] = (),
     always: Sequence[str] = (),
@@ -33,7 +33,7 @@ def slicings(
 
     evaluated
         The basis of the scores, and the conversations.
-    asked
+    requested
         One or several words of :data:`~robustcs.slicing.words.WORDS` or TSV files (or Python objects in their place), or None.
     offered
         Words to use if ids and texts allow them.
@@ -45,7 +45,13 @@ def slicings(
     """
     words = list(always)
     columns: dict[str, dict[str, str]] = {}
-    for one in () if asked is None else (asked,) if is_records(asked, False) else several(asked):
+    for one in (
+        ()
+        if requested is None
+        else (requested,)
+        if is_records(requested, False)
+        else several(requested)
+    ):
         if isinstance(one, str) and one in WORDS:
             words.append(one)
             continue

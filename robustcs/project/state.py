@@ -28,15 +28,15 @@ from robustcs.evaluation.measure import (
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
+from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, ProjectState, SystemState
 from robustcs.evaluation.thresholds import TOLERANCE, parse_threshold
 from robustcs.inputs.ids import MAX_GRADE, Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import read_json
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.answer_inputs import AnswerInputs
 from robustcs.project.answer_support import MadeOf
-from robustcs.project.answered import AnswerInputs
 from robustcs.project.conversations import conversations_of
 from robustcs.project.scoring import DEFAULT_MEASURES, ScoredFile, file_of, score_files
 from robustcs.project.text_run_match import digest
@@ -47,10 +47,12 @@ from robustcs.stored import typed, unsealed
 STATE = "state.json"
 
 
-def read_state(path: Path) -> State:
+def read_state(path: Path) -> ProjectState:
     """Read the state of a report. Raises :class:`InputError` if the file is not a state, or was changed."""
     try:
-        state: State = typed({"conversations": {}, **unsealed(FORMAT, read_json(path))}, State)
+        state: ProjectState = typed(
+            {"conversations": {}, **unsealed(FORMAT, read_json(path))}, ProjectState
+        )
         policy = dict(state.policy)
         typed(policy.pop("line", None), str)
         typed(policy.pop("conversation", ""), str)  # here also the name of a file
@@ -100,7 +102,7 @@ def _check(name: str, system: SystemState) -> None:
 
 def state_of(
     workspace: Workspace, scores: Mapping[str, Path] | None = None
-) -> tuple[State, dict[str, JudgedRun]]:
+) -> tuple[ProjectState, dict[str, JudgedRun]]:
     """Return the state of a project, and its runs joined with the judgments, on the turns that count.
 
     Each run is a system, and so is each formulation with per-turn scores, and each file of ``scores`` (name → file). Measures
@@ -169,7 +171,7 @@ def state_of(
         found[name] = (
             replace(found[name], outcomes=answered.outcomes) if name in found else answered
         )
-    state = State(
+    state = ProjectState(
         name=project.name,
         policy={**project.policy.as_dict(), "line": project.policy.describe()},
         thresholds=tuple(map(str, project.thresholds)),
@@ -196,7 +198,7 @@ def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
     """
     if not (
         workspace.project.answers
-        and (workspace.project.answers.answered or workspace.project.answers.assignments)
+        and (workspace.project.answers.of_systems or workspace.project.answers.assignments)
     ):
         return {}
     inputs = AnswerInputs(workspace)
@@ -204,13 +206,15 @@ def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
     made_of = MadeOf(workspace, inputs.traces, sorted(inputs.gold, key=turn_sort_key), inputs.notes)
     metric = inputs.metric()
     _, correct = inputs.criterion(metric, inputs.scores(metric))
-    asked = [one.name for one in workspace.project.metrics if one.family == GIVEN]
+    requested = [one.name for one in workspace.project.metrics if one.family == GIVEN]
     found = {}
     kinds = inputs.kinds(turns, ())
     for name in inputs.responses:
         one = inputs.traced(name, turns, kinds, made_of.given[name], correct.get(name, {}))
         scores = {
-            metric: values for metric, values in one.scores.items() if not asked or metric in asked
+            metric: values
+            for metric, values in one.scores.items()
+            if not requested or metric in requested
         }
         found[name] = SystemState(
             "", {metric: dict(zip(turns, np.nan_to_num(values).tolist(), strict=True)) for metric, values in scores.items()},
@@ -258,9 +262,9 @@ def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
     names = [[document for document, _ in system.heads.get(turn, ())] for turn in turns]
     starts = np.cumsum([0, *map(len, names)])
     ids = Ids.of(document for head in names for document in head)
-    answered = [place for place, head in enumerate(names) if head]
+    covered = [place for place, head in enumerate(names) if head]
     ranking = Ranking(
-        name, tuple(turns[place] for place in answered), np.append(starts[answered], starts[-1]), ids,
+        name, tuple(turns[place] for place in covered), np.append(starts[covered], starts[-1]), ids,
         np.arange(len(ids), dtype=np.int32), np.zeros(len(ids), dtype=bool), 0, (),
     )  # fmt: skip
     run = judged_run(ranking, qrels, 0)

@@ -29,7 +29,7 @@ _CROSSED, _MOST_EQUAL = 0.9, 0.9
 
 
 @dataclass(frozen=True)
-class Fit:
+class TextRunMatch:
     """Turns for which two systems have texts and rankings.
 
     equal, other
@@ -81,13 +81,15 @@ class Fit:
         return notes
 
 
-def fit(texts: Mapping[str, str], other_texts: Mapping[str, str], alike: Mapping[str, bool]) -> Fit:
+def fit(
+    texts: Mapping[str, str], other_texts: Mapping[str, str], alike: Mapping[str, bool]
+) -> TextRunMatch:
     """Compare two systems by turn. ``alike``: turn that both systems rank → whether their rankings are equal."""
     turns = [turn for turn in texts if turn in other_texts and turn in alike]
     turns.sort(key=turn_sort_key)
     equal = tuple(turn for turn in turns if texts[turn].strip() == other_texts[turn].strip())
     other = tuple(turn for turn in turns if words(texts[turn]) != words(other_texts[turn]))
-    return Fit(
+    return TextRunMatch(
         equal, tuple(turn for turn in equal if not alike[turn]),
         other, tuple(turn for turn in other if alike[turn]),
     )  # fmt: skip

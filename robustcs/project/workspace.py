@@ -17,11 +17,11 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.turns import (
-    Asked,
+    AskedTurns,
     Turns,
-    answered_by_run,
     assumed,
     count_turns,
+    covered_by_run,
     expected_of,
 )
 from robustcs.inputs.paths import PooledFile, pooled, shown
@@ -127,7 +127,7 @@ class Workspace(Inputs):
         systems = self.project.systems
         for name in names:
             if name in self._with_texts() - systems.keys():
-                raise self.unanswered([name])
+                raise self.missing_runs([name])
             if name not in systems:
                 have = (
                     f"choose from {', '.join(systems)}"
@@ -155,7 +155,7 @@ class Workspace(Inputs):
         return found
 
     @cached_property
-    def asked(self) -> dict[str, Asked]:
+    def asked(self) -> dict[str, AskedTurns]:
         """The turns that each set of a group asks; formulations are asked every turn and are left out."""
         formulations = {part.name for part in self.project.formulations.values()}
         groups = self.project.groups.values()
@@ -165,7 +165,7 @@ class Workspace(Inputs):
         ):
             texts = self.texts_of_sets.get(name)
             runs = tuple(run for group in groups if name in group.sets for run in group.sets)
-            found[name] = Asked(None if texts is None else frozenset(texts), runs)
+            found[name] = AskedTurns(None if texts is None else frozenset(texts), runs)
         return found
 
     def partly_asked(self) -> dict[str, str]:
@@ -182,13 +182,13 @@ class Workspace(Inputs):
         runs = dict.fromkeys(
             run for name in unknown for run in self.asked[name].runs if run in systems
         )
-        answered = dict(
+        covered = dict(
             zip(runs, self.per_run([(run, systems[run]) for run in runs], _turns_of), strict=True)
         )
         judged = set(self.qrels.turns) if self.asked else set()
         found = {}
         for name, one in self.asked.items():
-            any_run = set[str]().union(*(answered.get(run, ()) for run in one.runs))
+            any_run = set[str]().union(*(covered.get(run, ()) for run in one.runs))
             turns = judged & (any_run if one.turns is None else one.turns)
             if (
                 0 < len(turns) < 0.95 * len(judged)
@@ -207,7 +207,7 @@ class Workspace(Inputs):
         self,
         names: Sequence[str],
         measures: Sequence[Measure] = (),
-        asked: Mapping[str, Asked] | None = None,
+        asked: Mapping[str, AskedTurns] | None = None,
     ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score runs over the same turns under the project's policy. Return name → scores.
 
@@ -227,7 +227,7 @@ class Workspace(Inputs):
         files: Sequence[ScoredFile],
         measures: Sequence[Measure],
         alone: bool = False,
-        asked: Mapping[str, Asked] | None = None,
+        asked: Mapping[str, AskedTurns] | None = None,
     ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score any runs and files of per-turn scores as :meth:`system_scores` does; see
         :func:`~robustcs.project.scoring.score` for ``alone`` and ``asked``.
@@ -244,7 +244,7 @@ class Workspace(Inputs):
         files: Sequence[ScoredFile],
         measures: Sequence[Measure],
         alone: bool = False,
-        asked: Mapping[str, Asked] | None = None,
+        asked: Mapping[str, AskedTurns] | None = None,
     ) -> tuple[list[TurnScores], Evaluated]:
         # runs are read once for their scores and for their fit with a collection
         with reading_once() if self.project.collection else nullcontext():
@@ -258,23 +258,21 @@ class Workspace(Inputs):
         files: Sequence[tuple[str, Path]],
         matrices: Sequence[GradeMatrix],
         holes: bool = False,
-        asked: Mapping[str, Asked] | None = None,
+        asked: Mapping[str, AskedTurns] | None = None,
         apart: bool = False,
     ) -> Turns:
         """Return the judged turns that count under the project's policy, and the missing turns of each run.
 
         See :mod:`robustcs.evaluation.turns`. Raises :class:`InputError` for runs that share no turn with the qrels.
         """
-        answered = [
-            answered_by_run(name, path, matrix)
+        covered = [
+            covered_by_run(name, path, matrix)
             for name, (_, path), matrix in zip(names, files, matrices, strict=True)
         ]
         self._fit(dict(zip(names, files, strict=True)))
         policy = self.project.policy
         expected = expected_of(self.qrels, policy.documents)
-        return count_turns(
-            expected, answered, policy.missing, holes=holes, asked=asked, apart=apart
-        )
+        return count_turns(expected, covered, policy.missing, holes=holes, asked=asked, apart=apart)
 
     # ------------------------------------------------------------ scores of the three formulations
 
@@ -331,7 +329,7 @@ class Workspace(Inputs):
             if role != "original" and not any(role == one for one, _ in chosen):
                 waiting = [part.name for part in parts if part.role == role and part.rewrites]
                 if not answers and waiting:
-                    raise self.unanswered(waiting[:1])
+                    raise self.missing_runs(waiting[:1])
                 scores = OptionName("scores", f"{role}=FILE")
                 if answers:
                     what, option = "answers", Message(OptionName("answers", f"{role}=FILE"))
@@ -379,7 +377,7 @@ class Workspace(Inputs):
             return []
         from robustcs.inputs.scores import has_scores
 
-        known = self.project.answers.answered
+        known = self.project.answers.of_systems
         return [
             ScoredFile(name, f"{name} scores", path, "scores")
             for name, path in known.items()
@@ -391,18 +389,18 @@ class Workspace(Inputs):
         if self.project.systems:
             return
         if waiting := self._with_texts():
-            raise self.unanswered(waiting)
+            raise self.missing_runs(waiting)
         raise UsageError(
             "no-runs",
             "no runs are given",
             Message("add them with ", OptionName("run", "NAME=FILE")),
         )
 
-    def unanswered(self, names: Collection[str]) -> UsageError:
+    def missing_runs(self, names: Collection[str]) -> UsageError:
         """Return the error for systems that have texts but no run; it names the turns and the command to run."""
-        from robustcs.project.open_questions import systems_of, unanswered
+        from robustcs.project.open_questions import missing_runs, systems_of
 
-        return unanswered([system for system in systems_of(self) if system.name in names])
+        return missing_runs([system for system in systems_of(self) if system.name in names])
 
     def _with_texts(self) -> set[str]:
         """Return the names of all systems with texts."""

@@ -31,7 +31,7 @@ from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace
-from robustcs.reporting.answers import Section, answered, limited_by_others, shown_inputs
+from robustcs.reporting.contents import Section, limited_by_others, section_of, shown_inputs
 from robustcs.reporting.names import Names
 from robustcs.reporting.sections import opening, opens, section, tables_of
 from robustcs.reporting.turns import turn_cards
@@ -62,7 +62,7 @@ class Report:
     files
         Name inside its folder → contents.
     sections
-        Question and answer of each section, in order.
+        Question and content of each section, in order.
     lacking
         The questions without an answer, with the reason.
     """
@@ -108,7 +108,7 @@ def make_report(
     some = [question for question in every if question.title and question.given(project)]
     needs(some, "nothing-to-report", "no analysis has all its inputs", _START)
     workspace = Workspace(project, jobs, track)
-    answers: dict[str, tuple[Question, Section]] = {}
+    contents: dict[str, tuple[Question, Section]] = {}
     failed: dict[str, UsageError] = {}
     for question in every:
         if question.key in failed:
@@ -116,13 +116,13 @@ def make_report(
         if question.title:
             tell(question.title)
         try:
-            found = answered(question, workspace, names)
+            found = section_of(question, workspace, names)
         except UsageError as error:
             failed[question.key] = error
-            answers.pop(question.key, None)
+            contents.pop(question.key, None)
             continue
-        first = answers.get(question.key)
-        answers[question.key] = (
+        first = contents.get(question.key)
+        contents[question.key] = (
             (first[0], first[1].continued(found)) if first else (question, found)
         )
     lacking = [
@@ -130,7 +130,7 @@ def make_report(
         for question in some
         if question.key in failed
     ]
-    if not answers:
+    if not contents:
         raise UsageError(
             "nothing-to-report", "no analysis has all its inputs", "; ".join(lacking) or _START
         )
@@ -138,12 +138,12 @@ def make_report(
     read = workspace.of(_of_turns(project))
     cards = names.hide(turn_cards(read))
     inputs = _unique(
-        [entry for _, one in answers.values() for entry in one.inputs] + _turn_inputs(read, names)
+        [entry for _, one in contents.values() for entry in one.inputs] + _turn_inputs(read, names)
     )
-    limited = limited_by_others([one for _, one in answers.values()])
-    sections = list(zip((question for question, _ in answers.values()), limited, strict=True))
+    limited = limited_by_others([one for _, one in contents.values()])
+    sections = list(zip((question for question, _ in contents.values()), limited, strict=True))
     document = _document(project, sections, lacking, inputs, cards, command)
-    files = {name: data for _, one in answers.values() for name, data in one.files.items()}
+    files = {name: data for _, one in contents.values() for name, data in one.files.items()}
     files |= {
         f"tables/{slug}.tex": text.encode("utf-8", "replace")
         for slug, text in document.latex.items()
@@ -210,37 +210,37 @@ def _unique(entries: Iterable[InputState]) -> list[InputState]:
 
 def _document(
     project: Project,
-    answers: Sequence[tuple[Question, Section]],
+    contents: Sequence[tuple[Question, Section]],
     lacking: Sequence[str],
     inputs: Sequence[InputState],
     turns: Mapping[str, Any],
     command: str,
 ) -> Document:
     """Return the document: the first screen and one section per question."""
-    notes: list[str] = [note for _, answer in answers for note in answer.notes]
-    first = opens(answers)
+    notes: list[str] = [note for _, content in contents for note in content.notes]
+    first = opens(contents)
     notes += [f"Not answered: {what}" for what in lacking]
     return Document(
         title=project.name,
-        blocks=tuple(block for question, answer in answers for block in section(project, question, answer, answer is first)),
-        policy=_policy(answers),
+        blocks=tuple(block for question, content in contents for block in section(project, question, content, content is first)),
+        policy=_policy(contents),
         notes=merged(notes),
         provenance=_provenance(project, inputs, command),
-        opening=opening(project, answers),
+        opening=opening(project, contents),
         latex={
-            table.slug: render_latex([table], answer.policy_line, merged(answer.notes))
-            for _, answer in answers for table in tables_of(project, answer)
+            table.slug: render_latex([table], content.policy_line, merged(content.notes))
+            for _, content in contents for table in tables_of(project, content)
         },
         turns=turns if turns["turns"] else {},
     )  # fmt: skip
 
 
-def _policy(answers: Sequence[tuple[Question, Section]]) -> str:
-    """Return the policy line of the answer that opens the report."""
-    line = opens(answers).policy_line
+def _policy(contents: Sequence[tuple[Question, Section]]) -> str:
+    """Return the policy line of the section that opens the report."""
+    line = opens(contents).policy_line
     return (
         line
-        if all(answer.policy_line == line for _, answer in answers)
+        if all(content.policy_line == line for _, content in contents)
         else f"{line} · each section ends with its own policy"
     )
 

@@ -44,16 +44,16 @@ def headlines(verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Verdict, ...]:
     With Human, the breakdown opens it; else a grid of components; else answers; else the comparison of the systems. The
     agreement of a judge never comes first.
     """
-    asked = [key for key in _CAUSES if any(not one.barred for one in verdicts.get(key, ()))]
+    causes = [key for key in _CAUSES if any(not one.barred for one in verdicts.get(key, ()))]
     every = [
-        replace(one, subject=_CAUSES[key]) if key in asked[1:] else one
+        replace(one, subject=_CAUSES[key]) if key in causes[1:] else one
         for key, some in verdicts.items() for one in some if not one.barred
     ]  # fmt: skip
     by_subject = [
-        list(some) for _, some in groupby(_ordered(every, asked), key=lambda one: one.subject)
+        list(some) for _, some in groupby(_ordered(every, causes), key=lambda one: one.subject)
     ]
     turns = (one for turn in zip_longest(*by_subject) for one in turn if one is not None)
-    chosen = _ordered(islice(turns, _MOST), asked)
+    chosen = _ordered(islice(turns, _MOST), causes)
     return tuple(chosen) if chosen and chosen[0].subject != "agreement" else ()
 
 

@@ -42,7 +42,7 @@ from robustcs.documents.words import cut_label, measure_label
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Binned, Formulations
 from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.ranking import Top
+from robustcs.evaluation.ranking import GradedTop
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
@@ -175,9 +175,9 @@ def _compared(workspace: Workspace) -> list[tuple[Formulations, Binned, Basis]]:
             part.run or part.scores for part in project.formulations.values()
         ):
             continue
-        asked = Workspace(replace(project, metrics=()), workspace.jobs, workspace.track)
+        without_metrics = Workspace(replace(project, metrics=()), workspace.jobs, workspace.track)
         try:
-            scores, evaluated = asked.formulation_scores(metrics)
+            scores, evaluated = without_metrics.formulation_scores(metrics)
         except UsageError:
             continue  # the question itself reports it
         found.append((scores, Binned.of(scores, thresholds), evaluated.basis))
@@ -253,13 +253,13 @@ def _read_by_people(names: Iterable[str], known: Collection[str]) -> list[str]:
 
 def _responses(project: Project) -> dict[str, dict[str, str]]:
     """Return system → turn → the answer that it generated."""
-    given = project.answers.answered if project.answers else {}
+    given = project.answers.of_systems if project.answers else {}
     return {
         name: dict(read_once(read_predicted_answers, path, name)) for name, path in given.items()
     }
 
 
-def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:
+def _wanted(tops: Mapping[str, GradedTop], turns: list[str]) -> list[str]:
     """Return the ids of all passages shown, each once."""
     found = (passage for turn in turns for top in tops.values() for passage, _ in top.get(turn, ()))
     return list(dict.fromkeys(found))

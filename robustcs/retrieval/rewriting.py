@@ -19,7 +19,7 @@ from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.messages import Message, OptionName
-from robustcs.programs.runner import Asking, Track, ask_kept
+from robustcs.programs.runner import ProgramCall, Track, call_with_store
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
 from robustcs.retrieval.store import Ranking, normalised
 from robustcs.wording import counted, some_of
@@ -62,7 +62,7 @@ def rewrite(
         requests = {
             turn: {"stage": "reformulate", "text": text, "history": before[turn], "n": 1} for turn, text in texts.items()
         }  # fmt: skip
-        made = _ask_model("reformulate", Path(rewriter), requests, settings, track, "texts")
+        made = _call_model("reformulate", Path(rewriter), requests, settings, track, "texts")
         found = {turn: one for turn, (one, *_) in made.items()}
     else:
         found = _from_table(rewriter, texts) if rewriter else dict(texts)
@@ -116,7 +116,7 @@ def rerank(
         f"{key} {passage}": {"stage": "rerank", "text": questions[key], "passage": texts[passage]}
         for key, top in tops.items() for passage in top
     }  # fmt: skip
-    scores = _ask_model("rerank", settings.reranker, requests, settings, track, "score")
+    scores = _call_model("rerank", settings.reranker, requests, settings, track, "score")
     return {
         key: _ordered(ids, [scores[f"{key} {passage}"] for passage in tops[key]])
         for key, (ids, _) in rankings.items()
@@ -131,7 +131,7 @@ def _ordered(ids: list[str], top: list[float]) -> Ranking:
     return [*(ids[place] for place in order), *ids[len(top) :]], scores
 
 
-def _ask_model(
+def _call_model(
     stage: str,
     folder: Path,
     requests: Mapping[str, Mapping[str, Any]],
@@ -162,8 +162,8 @@ def _ask_model(
     maker = f"{stage} {fingerprint(folder)} {settings.device}"
     doing = {"reformulate": "rewriting", "rerank": "re-ranking"}[stage]
     try:
-        made, _, replies = ask_kept(
-            Asking(command, timeout=_PATIENCE),
+        made, _, replies = call_with_store(
+            ProgramCall(command, timeout=_PATIENCE),
             maker,
             different,
             lambda answer: answer.get(field),

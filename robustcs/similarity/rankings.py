@@ -193,7 +193,7 @@ def _common(pair: RankingPair, k: int) -> npt.NDArray[np.int64]:
     return np.bincount(pair.row[within], minlength=len(pair.turns))
 
 
-def rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
+def ranking_rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
     """Return rank-biased overlap extrapolated beyond the ends of the lists, in [0, 1].
 
     0 if QR does not answer the turn. The agreement at depth d, 2 · common / (documents of both
@@ -209,11 +209,11 @@ def rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
     common = np.cumsum(common, axis=1)
     seen = np.cumsum(pair.tied_counts, axis=1).astype(np.float64)
 
-    answered = np.flatnonzero(pair.lengths.min(axis=1) > 0)
-    lengths, common, seen = pair.lengths[answered], common[answered], seen[answered]
+    covered = np.flatnonzero(pair.lengths.min(axis=1) > 0)
+    lengths, common, seen = pair.lengths[covered], common[covered], seen[covered]
     short, long = lengths.min(axis=1), lengths.max(axis=1)
     ranks = np.arange(1, depth + 1, dtype=np.float64)
-    rows = np.arange(len(answered))
+    rows = np.arange(len(covered))
     agreement_at_short = 2 * common[rows, short - 1] / seen[rows, short - 1].sum(axis=1)
     # beyond its end, the shorter list is assumed to agree as at its end
     unseen = np.maximum(ranks - short[:, None], 0)
@@ -225,7 +225,7 @@ def rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
     body = np.where(inside, agreement * weights, 0.0).sum(axis=1)
     tail = agreement[rows, long - 1] * persistence**long
     values = np.zeros(turns)
-    values[answered] = body + tail
+    values[covered] = body + tail
     return values
 
 

@@ -151,7 +151,7 @@ _OFFER = re.compile(
 )
 
 
-def asks(sentence: str) -> bool:
+def is_question(sentence: str) -> bool:
     """Return whether a sentence is a question."""
     return sentence.rstrip("*_\"'”’) ").endswith("?")
 
@@ -170,19 +170,19 @@ def response_of(answer: str) -> Response:
     if refusals[0]:
         other_words = 0
         for sentence, is_refusal in zip(sentences, refusals, strict=True):
-            if not is_refusal and not asks(sentence):
+            if not is_refusal and not is_question(sentence):
                 other_words += len(sentence.split())
         return "abstained" if other_words <= _MOST_OTHER_WORDS else "partly"
     if refusals[-1]:
         return "partly"
-    if _asks_back(sentences[-1]) and not any(refusals):
+    if _is_question_to_user(sentences[-1]) and not any(refusals):
         return "asked_back"
     return "answered"
 
 
-def _asks_back(sentence: str) -> bool:
+def _is_question_to_user(sentence: str) -> bool:
     """Return whether a sentence is a question to the user about the question, and no offer."""
-    return bool(asks(sentence) and _TO_USER.search(sentence) and not _OFFER.search(sentence))
+    return bool(is_question(sentence) and _TO_USER.search(sentence) and not _OFFER.search(sentence))
 
 
 # ---------------------------------------------------------------- supported sentences
@@ -231,7 +231,7 @@ def checked_sentences(
     return sentences
 
 
-class _Part(NamedTuple):
+class _CitedSentence(NamedTuple):
     """A sentence [start, end) of an answer with the ids that it cites; None: all passages count."""
 
     start: int
@@ -239,20 +239,20 @@ class _Part(NamedTuple):
     citations: Sequence[str] | None
 
 
-def _parts(answer: str, cited: Cited | None) -> list[_Part]:
+def _parts(answer: str, cited: Cited | None) -> list[_CitedSentence]:
     """Return the sentences of an answer with their citations.
 
     With citations, the sentences are those of ``cited`` that are found in the answer, in order.
     """
     if not cited or not any(citations for _, citations in cited):
-        return [_Part(start, end, None) for start, end in sentences_of(answer)]
+        return [_CitedSentence(start, end, None) for start, end in sentences_of(answer)]
     parts = []
     searched = 0
     for text, citations in cited:
         start = answer.find(text, searched)
         if text and start >= 0:
             searched = start + len(text)
-            parts.append(_Part(start, searched, citations))
+            parts.append(_CitedSentence(start, searched, citations))
     return parts
 
 
@@ -261,7 +261,7 @@ def _supported(
 ) -> bool | None:
     """Return whether one of the ``passages`` (texts; empty if unknown) supports a sentence."""
     sentence_words = words(sentence)
-    if not sentence_words or refuses(sentence) or asks(sentence):
+    if not sentence_words or refuses(sentence) or is_question(sentence):
         return None
     if any(held(sentence_words, words(passage)) >= least for passage in passages):
         return True

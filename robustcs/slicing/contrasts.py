@@ -124,7 +124,7 @@ def contrasts_of(
     return by_row
 
 
-class _Tests(NamedTuple):
+class _SliceTests(NamedTuple):
     """Tests of the differences of M slices in R rows, float64[R, M] each; NaN if there is none.
 
     error
@@ -149,12 +149,12 @@ def _tests_of(
     units: Units,
     seed: int,
     draws: int,
-) -> _Tests:
+) -> _SliceTests:
     """Test the slices with enough units on both sides.
 
     ``sides``: bool[2, M, T]. ``sizes``: float64[2, M, K], their weights by unit.
     """
-    tests = _Tests(*np.full((4, len(rows), sides.shape[1]), math.nan))
+    tests = _SliceTests(*np.full((4, len(rows), sides.shape[1]), math.nan))
     enough_units = ((sizes > 0).sum(axis=2) >= LEAST_UNITS).all(axis=0)
     tested = np.flatnonzero(enough_units)
     if not len(tested):
@@ -238,21 +238,21 @@ class _Jackknife:
         error = np.sqrt(np.where(varies, variance, np.nan))
         return slice_ / self.whole[0] - rest / self.whole[1], error
 
-    def test(self, rows: Floats, seed: int, draws: int) -> _Tests:
+    def test(self, rows: Floats, seed: int, draws: int) -> _SliceTests:
         """Return the tests of the slices of ``rows`` [R, T], some rows at a time."""
         step = max(1, _CELLS // (BLOCK * rows.shape[1]))
         parts = [
             self._test(rows[start : start + step], seed, draws)
             for start in range(0, len(rows), step)
         ]
-        return _Tests(
+        return _SliceTests(
             error=np.concatenate([part.error for part in parts]),
             limit=np.concatenate([part.limit for part in parts]),
             p=np.concatenate([part.p for part in parts]),
             adjusted=np.concatenate([part.adjusted for part in parts]),
         )
 
-    def _test(self, rows: Floats, seed: int, draws: int) -> _Tests:
+    def _test(self, rows: Floats, seed: int, draws: int) -> _SliceTests:
         """Return the tests of ``rows`` [R, T], all at once."""
         drawn = self._drawn(rows, seed, draws)
         # an observed |t|, which is one of the draws, has p ≤ .05 above this one
@@ -266,7 +266,7 @@ class _Jackknife:
             reached = np.abs(differences[varies, 0]) / error[row, varies]
             p[row, varies] = _shares(drawn[row][:, varies], reached)
             adjusted[row, varies] = _stepped(drawn[row][:, varies], reached)
-        return _Tests(error, np.where(np.isfinite(limit), limit, np.nan), p, adjusted)
+        return _SliceTests(error, np.where(np.isfinite(limit), limit, np.nan), p, adjusted)
 
     def _drawn(self, rows: Floats, seed: int, draws: int) -> Floats:
         """Return float64[R, draws, M]: |t| of rearranged ``rows`` [R, T]."""

@@ -37,7 +37,7 @@ class Slice:
     name: str
     turns: int
     weight: float
-    own: Estimate
+    estimate: Estimate
     contrast: RestContrast
 
 
@@ -87,8 +87,8 @@ def cells(slice_: Slice) -> tuple[object, ...]:
         contrast.p,
         contrast.p_corrected,
         contrast.comparisons,
-        slice_.own.units,
-        joined(slice_.own.note, contrast.note),
+        slice_.estimate.units,
+        joined(slice_.estimate.note, contrast.note),
     )
 
 
@@ -185,7 +185,7 @@ def _slices_of_row(
                 name=member.slicing.slices[member.code],
                 turns=int(mask.sum()),
                 weight=float(turn_weights[mask].sum()),
-                own=estimate,
+                estimate=estimate,
                 contrast=replace(contrast, comparisons=comparisons),
             )
         )

@@ -48,12 +48,12 @@ def ellipsis(text: str) -> str:
     first = words[0]
     if first in CONNECTING or (first in ("what", "how") and words[1] == "about"):
         return "yes"
-    if first in REQUESTS or any(map(_asks, words)):
+    if first in REQUESTS or any(map(_marks_question, words)):
         return "no"
     return "yes"
 
 
-def _asks(word: str) -> bool:
+def _marks_question(word: str) -> bool:
     """Return whether the word can make a sentence a question."""
     return word in QUESTION_WORDS or word in AUXILIARIES or word.endswith("n't")
 

@@ -47,7 +47,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class SliceRule:
     """A set of turns.
 
     conditions
@@ -64,7 +64,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Found:
+class LowSlice:
     """A rule whose turns score lower than the others.
 
     row
@@ -121,7 +121,7 @@ FOUND: tuple[Field, ...] = (
 )
 
 
-def _found_cells(find: Found, rules: int) -> tuple[object, ...]:
+def _found_cells(find: LowSlice, rules: int) -> tuple[object, ...]:
     """Return the values of :data:`FOUND`; ``rules``: the number of rules tried."""
     return (
         find.rule,
@@ -148,7 +148,7 @@ def check_units(units: Units) -> None:
         )
 
 
-def rules_of(slicings: Sequence[Slicing], units: Units) -> list[Rule]:
+def rules_of(slicings: Sequence[Slicing], units: Units) -> list[SliceRule]:
     """Return all rules of one or two conditions on different slicings.
 
     Each set of turns occurs once, with its shortest rule. The turns of a rule and the other turns
@@ -162,18 +162,18 @@ def rules_of(slicings: Sequence[Slicing], units: Units) -> list[Rule]:
     for first, second in combinations(range(len(singles)), 2):
         if names[first] != names[second]:
             pairs.append(_both(singles[first], singles[second]))
-    rules: dict[bytes, Rule] = {}
+    rules: dict[bytes, SliceRule] = {}
     for rule in (*singles, *pairs):
         if _is_large(rule.mask, units) and _is_large(~rule.mask, units):
             rules.setdefault(rule.mask.tobytes(), rule)
     return list(rules.values())
 
 
-def _both(first: Rule, second: Rule) -> Rule:
-    return Rule((*first.conditions, *second.conditions), first.mask & second.mask)
+def _both(first: SliceRule, second: SliceRule) -> SliceRule:
+    return SliceRule((*first.conditions, *second.conditions), first.mask & second.mask)
 
 
-def _conditions(cut: Slicing) -> Iterator[Rule]:
+def _conditions(cut: Slicing) -> Iterator[SliceRule]:
     """Yield the rules of one condition on a slicing."""
     numbers = cut.numbers
     if numbers is not None and len(numbers) > _FEW_NUMBERS:
@@ -182,11 +182,11 @@ def _conditions(cut: Slicing) -> Iterator[Rule]:
         for limit in np.unique(np.quantile(values[known], _QUANTILES, method="lower")):
             as_written = cut.slices[numbers.index(float(limit))]
             with np.errstate(invalid="ignore"):
-                yield Rule((f"{cut.name} ≤ {as_written}",), values <= limit)
-                yield Rule((f"{cut.name} > {as_written}",), values > limit)
+                yield SliceRule((f"{cut.name} ≤ {as_written}",), values <= limit)
+                yield SliceRule((f"{cut.name} > {as_written}",), values > limit)
     elif len(cut.slices) <= MOST_VALUES:
         for code, name in enumerate(cut.slices):
-            yield Rule((f"{cut.name} = {name}",), cut.codes == code)
+            yield SliceRule((f"{cut.name} = {name}",), cut.codes == code)
 
 
 def _is_large(mask: Mask, units: Units) -> bool:
@@ -224,11 +224,11 @@ def found_rows(
 
 def find_slices(
     values: npt.ArrayLike,
-    rules: Sequence[Sequence[Rule]],
+    rules: Sequence[Sequence[SliceRule]],
     units: Units,
     seed: int,
     draws: int = DRAWS,
-) -> list[Found]:
+) -> list[LowSlice]:
     """Return the rules whose turns have lower ``values`` [M, T] than the others.
 
     By row and lowest p first. The error rate is 5% for all rules and rows together.
@@ -261,7 +261,7 @@ def find_slices(
             if p > ALPHA:
                 break
             rule, difference = candidates[place], float(test.differences[place])
-            find = Found(
+            find = LowSlice(
                 row=row,
                 rule=str(rule),
                 turns=int(rule.mask.sum()),
@@ -278,7 +278,7 @@ def find_slices(
     return finds
 
 
-class _Tests(NamedTuple):
+class _RuleTests(NamedTuple):
     """Differences of the R rules of a row of values: mean of the rule's turns − that of the others.
 
     differences
@@ -295,8 +295,8 @@ class _Tests(NamedTuple):
 
 
 def _tests_of(
-    table: Floats, rules: Sequence[Sequence[Rule]], units: Units, seed: int, draws: int
-) -> list[_Tests]:
+    table: Floats, rules: Sequence[Sequence[SliceRule]], units: Units, seed: int, draws: int
+) -> list[_RuleTests]:
     """Return the differences of the ``rules`` of each row of ``table`` [M, T]."""
     weights = [_weights(of_row, table.shape[1]) for of_row in rules]
     drawn = [np.empty((len(of_row), draws)) for of_row in rules]
@@ -311,7 +311,7 @@ def _tests_of(
     for row, of_row in enumerate(weights):
         differences = of_row @ table[row]
         squares = (drawn[row] ** 2).sum(axis=1) + differences**2
-        tests.append(_Tests(differences, drawn[row], np.sqrt(squares / (draws + 1))))
+        tests.append(_RuleTests(differences, drawn[row], np.sqrt(squares / (draws + 1))))
     return tests
 
 
@@ -321,7 +321,7 @@ def _statistics(differences: Floats, scale: Floats) -> Floats:
         return np.nan_to_num(-differences / scale, nan=-np.inf)
 
 
-def _weights(rules: Sequence[Rule], turns: int) -> Floats:
+def _weights(rules: Sequence[SliceRule], turns: int) -> Floats:
     """Return float64[R, T], whose product with scores is the mean of a rule's turns − the rest's.
 
     ``rules``: R rules. ``turns``: T.
@@ -337,11 +337,11 @@ def _weights(rules: Sequence[Rule], turns: int) -> Floats:
 class _RuleFound(NamedTuple):
     """A rule and its row in the table of found slices."""
 
-    rule: Rule
-    find: Found
+    rule: SliceRule
+    find: LowSlice
 
 
-def _first_like(rule: Rule, earlier: Sequence[_RuleFound]) -> str:
+def _first_like(rule: SliceRule, earlier: Sequence[_RuleFound]) -> str:
     """Return the first earlier rule with mostly the same turns; empty if there is none.
 
     Rules that are themselves like another one are passed over.

@@ -17,8 +17,8 @@ from robustcs.slicing.properties import ellipsis, length, name_kept, pronoun, to
 from robustcs.statistics import Codes
 from robustcs.wording import Note, counted
 
-#: Name of a formulation → turn → text.
-Texts = Mapping[str, Mapping[str, str]]
+#: Role of a formulation, which is its name for a rewriter → turn → text.
+TextsByFormulation = Mapping[str, Mapping[str, str]]
 
 #: The code of a turn whose value is unknown.
 _UNKNOWN = -1
@@ -103,16 +103,16 @@ def _in_order(values: Iterable[str]) -> list[str]:
 
 
 def turn_slicings(
-    asked: Sequence[str],
+    named: Sequence[str],
     turns: Sequence[str],
-    texts: Texts,
+    texts: TextsByFormulation,
     columns: Mapping[str, Mapping[str, str]],
     offered: Sequence[str] = (),
     conversations: Conversations | None = None,
 ) -> tuple[tuple[Slicing, ...], tuple[str, ...]]:
     """Return the requested slicings, then one for each of ``columns``, and notes.
 
-    asked
+    named
         Requested properties, or :data:`TEXTS` for all that are read from texts.
     turns
         The evaluated turns.
@@ -130,7 +130,7 @@ def turn_slicings(
     Raises :class:`UsageError` for a requested property of texts that are missing.
     """
     conversations = conversations or Conversations.from_ids(turns)
-    requested = _properties(asked)
+    requested = _properties(named)
     slicings: list[Slicing] = []
     lacking: list[str] = []
     for name in dict.fromkeys((*_properties(offered), *requested)):
@@ -145,7 +145,7 @@ def turn_slicings(
     for name, values in columns.items():
         slicings = [cut for cut in slicings if cut.name != name]
         slicings.append(slicing(name, turns, values))
-    _refuse_unknown(lacking, asked, slicings)
+    _refuse_unknown(lacking, named, slicings)
 
     notes = []
     for name in lacking:
@@ -156,10 +156,10 @@ def turn_slicings(
     return tuple(slicings), tuple(notes)
 
 
-def _properties(asked: Sequence[str]) -> list[str]:
+def _properties(named: Sequence[str]) -> list[str]:
     """Return the properties, with those of texts in place of :data:`TEXTS`."""
     properties: list[str] = []
-    for name in asked:
+    for name in named:
         properties += BY_TEXTS if name == TEXTS else (name,)
     return properties
 
@@ -176,15 +176,15 @@ def _notes_on_unknown(cut: Slicing, is_column: bool) -> list[str]:
 
 
 def _refuse_unknown(
-    lacking: Sequence[str], asked: Sequence[str], slicings: Sequence[Slicing]
+    lacking: Sequence[str], named: Sequence[str], slicings: Sequence[Slicing]
 ) -> None:
     """Raise for a property of texts that was requested by name but cannot be read.
 
     Also for :data:`TEXTS` if no property of texts can be read.
     """
     known = {cut.name for cut in slicings}
-    refused = [name for name in lacking if name in asked and name in BY_TEXTS and name not in known]
-    if TEXTS in asked and not known.intersection(BY_TEXTS):
+    refused = [name for name in lacking if name in named and name in BY_TEXTS and name not in known]
+    if TEXTS in named and not known.intersection(BY_TEXTS):
         refused = [TEXTS]
     if refused:
         raise UsageError(
@@ -221,7 +221,7 @@ def _by_ids(name: str, turns: Sequence[str], conversations: Conversations) -> Sl
 
 
 def _by_texts(
-    name: str, turns: Sequence[str], texts: Texts, conversations: Conversations
+    name: str, turns: Sequence[str], texts: TextsByFormulation, conversations: Conversations
 ) -> list[Slicing]:
     """Return the slicings by a property of :data:`BY_TEXTS`, one or, for names, one per system."""
     original, human = texts.get("original", {}), texts.get("human", {})
@@ -246,6 +246,6 @@ def _by_names(
         if turn in texts and turn in human
     }
     if system == "original":
-        # what the user asked is a property of the turn, whatever the system
+        # what the user wrote is a property of the turn, whatever the system
         return slicing("name", turns, values)
     return slicing("name in rewrite", turns, values, system)

@@ -281,7 +281,7 @@ def cohen_of(values: int, weighting: Weighting = "nominal") -> Statistic:
     return statistic
 
 
-METHOD = "nested bootstrap-t over units"
+AGREEMENT_METHOD = "nested bootstrap-t over units"
 RESAMPLES = 1000
 #: Number of units from which Student's quantiles replace the bootstrap.
 MANY_UNITS = 200
@@ -342,11 +342,13 @@ def agreement_estimate(
     low = centre - max(highest, student) * error
     high = centre + max(-lowest, student) * error
     # 1 is full agreement, but there is no lower bound; the interval always contains the value
-    return Estimate(value, min(low, value), max(min(high, 1.0), value), units, METHOD, notes)
+    return Estimate(
+        value, min(low, value), max(min(high, 1.0), value), units, AGREEMENT_METHOD, notes
+    )
 
 
 def _without_interval(value: float, units: int, note: str) -> Estimate:
-    return Estimate(value, math.nan, math.nan, units, METHOD, note)
+    return Estimate(value, math.nan, math.nan, units, AGREEMENT_METHOD, note)
 
 
 def _resampled_ratios(

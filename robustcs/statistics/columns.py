@@ -176,7 +176,7 @@ _ROOT_PRECISION = 1e-14
 EFFECT_METHOD = "standardized mean difference over units, noncentral t"
 
 
-class Needed(NamedTuple):
+class UnitsNeeded(NamedTuple):
     """Units that a study requires, with the limits of the 95% CI.
 
     None if more than a million are required; ``high`` is also None if there is no upper limit.
@@ -313,7 +313,7 @@ def detectable_differences(
     return detectable
 
 
-def units_needed(effects: Iterable[Estimate], power: float = POWER) -> list[Needed]:
+def units_needed(effects: Iterable[Estimate], power: float = POWER) -> list[UnitsNeeded]:
     """Return the number of similar units that detects a true effect of each size at .05.
 
     ``power``: the probability of detection. The limits are those of the effect: larger effects
@@ -325,7 +325,7 @@ def units_needed(effects: Iterable[Estimate], power: float = POWER) -> list[Need
         sizes_at_limits = abs(effect.low), abs(effect.high)
         smallest = 0.0 if effect.low <= 0 <= effect.high else min(sizes_at_limits)
         needed.append(
-            Needed(
+            UnitsNeeded(
                 units=_units_needed(abs(effect.value), power),
                 low=_units_needed(max(sizes_at_limits), power),
                 high=_units_needed(smallest, power),

@@ -135,29 +135,29 @@ def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
 def completed_differ(
     sums: npt.ArrayLike,
     seed: int,
-    asked: Sequence[int],
+    chosen: Sequence[int],
     largest: Floats | None = None,
     alpha: float = LEVELS[0],
 ) -> Mask:
     """Return bool[A]: whether some differences have a p of :func:`completed_family` ≤ ``alpha``.
 
-    ``asked``: the numbers of these A differences. Bounds decide in most cases. ``largest``: the
+    ``chosen``: the numbers of these A differences. Bounds decide in most cases. ``largest``: the
     :func:`largest_statistics` of the others, and possibly of further differences.
     """
     completed = np.asarray(sums, dtype=np.float64)
     if completed.shape[2] >= LEAST_UNITS and _draws_differ(completed):
-        differ = _decided_by_bounds(completed, seed, asked, largest, alpha)
+        differ = _decided_by_bounds(completed, seed, chosen, largest, alpha)
         if differ is not None:
             return differ
-    return np.asarray(completed_family(completed, seed)[asked] <= alpha)
+    return np.asarray(completed_family(completed, seed)[chosen] <= alpha)
 
 
 def _decided_by_bounds(
-    completed: Floats, seed: int, asked: Sequence[int], largest: Floats | None, alpha: float
+    completed: Floats, seed: int, chosen: Sequence[int], largest: Floats | None, alpha: float
 ) -> Mask | None:
     """Return :func:`completed_differ` from bounds of p; None if they leave a difference open."""
     draws, _, units = completed.shape
-    scaled, totals = _scaled(completed[:, asked])
+    scaled, totals = _scaled(completed[:, chosen])
     statistics = np.abs(scaled @ _patterns(seed, draws, units))
     observed = np.abs(totals)[..., None] - _ROUNDING
     # p is at least that of the difference alone, and at most that of the single-step max-T

@@ -24,7 +24,7 @@ from robustcs.statistics.agreement import RESAMPLES, Statistic, agreement_estima
 from robustcs.statistics.estimate import TAILS, Estimate
 from robustcs.statistics.units import Units, resampled
 
-#: The effects of the model, in the order of :func:`effect_sizes`.
+#: The effects of the model, in the order of :func:`omega_squared_estimates`.
 EFFECTS = ("turn", "wording", "ranker", "wording*ranker", "turn*wording", "turn*ranker")
 CROSSED_METHOD = "nested bootstrap-t over units, joined with the percentile bootstrap"
 #: Number of sums of :func:`crossed_sums` before the scores by cell.
@@ -33,7 +33,7 @@ _TERMS = 5
 _ROUNDING = 1e-12
 
 
-def effect_sizes(
+def omega_squared_estimates(
     scores: npt.ArrayLike, units: Units, seed: int, resamples: int = RESAMPLES
 ) -> tuple[Estimate, ...]:
     """Return ω² of each of :data:`EFFECTS`.

@@ -16,8 +16,8 @@ from robustcs.lazy import special
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import CONFIDENCE, Estimate
 
-SHARE_METHOD = "exact for a finite population of turns (Blaker's interval, hypergeometric)"
-DIFFERENCE_METHOD = (
+FINITE_SHARE_METHOD = "exact for a finite population of turns (Blaker's interval, hypergeometric)"
+FINITE_DIFFERENCE_METHOD = (
     "adjusted Wald interval of paired shares (Bonett and Price), corrected for a finite population"
     " of turns"
 )
@@ -74,7 +74,9 @@ def finite_share(seen: int, drawn: int, population: int) -> Estimate:
     if not 0 <= seen <= drawn <= population:
         raise ValueError(f"{seen} hits, {drawn} turns drawn from {population}")
     if not drawn:
-        return Estimate(math.nan, math.nan, math.nan, 0, SHARE_METHOD, "no turn was reviewed")
+        return Estimate(
+            math.nan, math.nan, math.nan, 0, FINITE_SHARE_METHOD, "no turn was reviewed"
+        )
     low, high = _clopper_pearson(seen, drawn, population)
     # Blaker's interval is inside that of Clopper and Pearson
     while low < high and _acceptability(seen, low, drawn, population) <= 1 - CONFIDENCE:
@@ -83,7 +85,11 @@ def finite_share(seen: int, drawn: int, population: int) -> Estimate:
         high -= 1
     value = seen / drawn  # between two possible shares, of which the interval may contain one only
     return Estimate(
-        value, min(value, low / population), max(value, high / population), drawn, SHARE_METHOD
+        value,
+        min(value, low / population),
+        max(value, high / population),
+        drawn,
+        FINITE_SHARE_METHOD,
     )
 
 
@@ -118,10 +124,12 @@ def finite_difference(
     for simultaneous intervals (Bonferroni). Undefined for ``drawn`` = 0.
     """
     if not drawn:
-        return Estimate(math.nan, math.nan, math.nan, 0, DIFFERENCE_METHOD, "no turn was reviewed")
+        return Estimate(
+            math.nan, math.nan, math.nan, 0, FINITE_DIFFERENCE_METHOD, "no turn was reviewed"
+        )
     value = (only_first - only_second) / drawn
     if drawn == population:
-        return Estimate(value, value, value, drawn, DIFFERENCE_METHOD)
+        return Estimate(value, value, value, drawn, FINITE_DIFFERENCE_METHOD)
     adjusted_drawn = drawn + 2
     first, second = (only_first + 1) / adjusted_drawn, (only_second + 1) / adjusted_drawn
     centre = first - second
@@ -134,5 +142,5 @@ def finite_difference(
         max(-1.0, min(value, centre - half)),
         min(1.0, max(value, centre + half)),
         drawn,
-        DIFFERENCE_METHOD,
+        FINITE_DIFFERENCE_METHOD,
     )

@@ -28,7 +28,6 @@ from robustcs.statistics.estimate import STABLE_UNITS
 from robustcs.statistics.student import t_quantile
 from robustcs.statistics.units import Units
 
-METHOD = "prediction-powered, tuned weight, jackknife over judged units"
 #: Number of units with the same weight as the prior from turns.
 _PRIOR = 10
 #: Fewest judged units for a plan.

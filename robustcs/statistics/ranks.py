@@ -79,7 +79,9 @@ def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Floats:
     return 2 * mean - 1
 
 
-def rbo(first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSISTENCE) -> Floats:
+def system_rbo(
+    first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSISTENCE
+) -> Floats:
     """Return extrapolated rank-biased overlap in [0, 1] of complete rankings.
 
     Webber, Moffat & Zobel (2010), equation 32. Tied systems share the best of their ranks.
@@ -104,10 +106,10 @@ def _down_to(system_ranks: Codes, depths: Codes) -> Codes:
 #: Function of two rankings, given by scores: reference or first, estimate or second.
 RankCorrelation = Callable[[npt.ArrayLike, npt.ArrayLike], Floats]
 #: Name in results → the function.
-METHODS: dict[str, RankCorrelation] = {
+RANK_CORRELATIONS: dict[str, RankCorrelation] = {
     "kendall": kendall,
     "tau_ap": tau_ap,
-    "rbo": rbo,
+    "rbo": system_rbo,
 }
 
 
@@ -147,7 +149,7 @@ def rank_stability(
     """Return the rank correlation of the means of S systems, with a one-sided 95% limit.
 
     ``reference`` and ``estimate`` [S, K]: sums over units. ``sizes`` [K]: turns of the units.
-    ``method``: one of :data:`METHODS`. Both rankings use the same resampled units; with
+    ``method``: one of :data:`RANK_CORRELATIONS`. Both rankings use the same resampled units; with
     ``other_sizes``, the second has its own units, which are resampled separately. ``low`` is the
     5th percentile of the resamples, and ``high`` is always nan. No limit below five units.
     """
@@ -155,7 +157,7 @@ def rank_stability(
     second_sizes = sizes if other_sizes is None else other_sizes
     first = _SystemSums(np.asarray(reference, np.float64), np.asarray(sizes, np.float64))
     second = _SystemSums(np.asarray(estimate, np.float64), np.asarray(second_sizes, np.float64))
-    correlation = METHODS[method]
+    correlation = RANK_CORRELATIONS[method]
     value = float(correlation(first.means(), second.means()))
     units = min(len(first.sizes), len(second.sizes))
     note = units_note(units, noun)

@@ -29,7 +29,7 @@ from robustcs.statistics.units import Units
 NORMAL = 1.959963984540054
 #: Probabilities of the χ² quantiles of the limits.
 _CHI_TAILS = (0.025, 0.975)
-MEAN_METHOD = "two-way random effects of units and samples, Satterthwaite's t"
+RANDOM_EFFECTS_METHOD = "two-way random effects of units and samples, Satterthwaite's t"
 ERROR_METHOD = (
     "variance between samples, chi-squared; at least that within units, cluster-robust t (CR2) on"
     " the logarithm"
@@ -60,10 +60,10 @@ def sampled_mean(
     variance = of_units + max(between - within, 0.0) / n
     notes = units_note(count, units.kind)
     if count < LEAST_UNITS:
-        return Estimate(mean, math.nan, math.nan, count, MEAN_METHOD, notes)
+        return Estimate(mean, math.nan, math.nan, count, RANDOM_EFFECTS_METHOD, notes)
     if not variance > 0:
         notes = joined(notes, alike_note(count, units.kind))
-        return Estimate(mean, math.nan, math.nan, count, MEAN_METHOD, notes)
+        return Estimate(mean, math.nan, math.nan, count, RANDOM_EFFECTS_METHOD, notes)
     # Satterthwaite: variance² / freedom is the sum over the mean squares
     squared_by_freedom = (
         of_units**2 / (count - 1)
@@ -73,7 +73,7 @@ def sampled_mean(
     freedom = variance**2 / squared_by_freedom
     half = float(t_quantile(1 + freedom)) * math.sqrt(variance)
     low, high = mean_interval(mean, half, bounds)
-    return Estimate(mean, low, high, count, MEAN_METHOD, notes)
+    return Estimate(mean, low, high, count, RANDOM_EFFECTS_METHOD, notes)
 
 
 def sampling_error(scores: npt.ArrayLike, units: Units) -> tuple[float, Estimate]:

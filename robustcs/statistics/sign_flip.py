@@ -47,7 +47,7 @@ _CACHED = 100_000
 _WORD_BITS = 32
 #: Sums below this share of the sum of sizes are only rounding.
 _ROUNDING = 1e-12
-METHOD = "sign-flip test by unit and its inversion"
+SIGN_FLIP_METHOD = "sign-flip test by unit and its inversion"
 MID_METHOD = "sign-flip test by unit with mid-p and its inversion"
 
 
@@ -170,7 +170,7 @@ def _tested(
     moving = int(moves.sum())
     units = int(((sizes > 0) | (sums != 0)).sum())
     halve_ties = mid_p and moving >= MID_P_UNITS
-    method = MID_METHOD if halve_ties else METHOD
+    method = MID_METHOD if halve_ties else SIGN_FLIP_METHOD
     floor = _smallest_p(moving, subsets.total, halve_ties)
     notes = joined(units_note(units, noun), moving_note(moving, units, floor, noun))
     if not moving:

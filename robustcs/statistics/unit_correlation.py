@@ -19,8 +19,8 @@ from robustcs.statistics.estimate import LEAST_UNITS, Tested, joined, units_note
 from robustcs.statistics.student import t_p, t_quantile
 from robustcs.statistics.units import Units
 
-METHOD = "jackknife over units on Fisher's z"
-METHODS = ("pearson", "spearman", "kendall")
+CORRELATION_METHOD = "jackknife over units on Fisher's z"
+CORRELATIONS = ("pearson", "spearman", "kendall")
 #: Fisher's z of a correlation of 1 is infinite.
 _ALMOST_ONE = 1 - 1e-12
 #: Decimals to which values are compared: equal similarities may differ in their last bits.
@@ -47,7 +47,7 @@ class _LeftOut(NamedTuple):
 def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: str) -> Tested:
     """Return the correlation of x and y, float[T] each, over all turns.
 
-    ``method``: one of :data:`METHODS`; for Kendall, it is tau-b. The correlation describes how
+    ``method``: one of :data:`CORRELATIONS`; for Kendall, it is tau-b. The correlation describes how
     turns vary together, across and within units; it is not a correlation of systems. nan if a
     variable does not vary or there are fewer than three turns. No interval and no p below five
     units, or if a variable does not vary without one of them.
@@ -82,7 +82,9 @@ def unit_partial_correlation(
 
 
 def _undefined(units: Units) -> Tested:
-    return Tested(math.nan, math.nan, math.nan, units.count, METHOD, "a variable does not vary")
+    return Tested(
+        math.nan, math.nan, math.nan, units.count, CORRELATION_METHOD, "a variable does not vary"
+    )
 
 
 def _jackknife(correlation: _LeftOut, units: Units) -> Tested:
@@ -90,7 +92,7 @@ def _jackknife(correlation: _LeftOut, units: Units) -> Tested:
     value, without_unit = correlation
     noun, count = units.kind, units.count
     notes = units_note(count, noun)
-    no_interval = Tested(value, math.nan, math.nan, count, METHOD, notes)
+    no_interval = Tested(value, math.nan, math.nan, count, CORRELATION_METHOD, notes)
     if count < LEAST_UNITS or math.isnan(value):
         return no_interval
     if np.isnan(without_unit).any():

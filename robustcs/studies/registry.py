@@ -40,7 +40,7 @@ STUDIES: tuple[Study, ...] = (
           ("qrels", "groups", "rewrites"), own="groups"),
     Study("judge", "Judge the unjudged passages that matter most.", HOLES,
           ("qrels", "runs", "compared_runs", "measures_of_rankings"),
-          ("qrels", "compared_runs"), in_report=False, accepts_unjudged=True, asked="--list"),
+          ("qrels", "compared_runs"), in_report=False, accepts_unjudged=True, batch_option="--list"),
     Study("paraphrase", "Generate paraphrases of the turns.", WORDS, ("texts_of_turns",), ("rewrites_alone",), in_report=False),
     Study("testsets", "Draw disjoint test sets from paraphrases.", WORDS, ("paraphrases",), ("paraphrases",), in_report=False),
     Study("retrieve", "Retrieve passages for questions without a run.", WORDS,

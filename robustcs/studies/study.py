@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from robustcs.documents.document import Block, Figure, Table, Verdict
+    from robustcs.documents.document import Block, Figure, TableBlock, Verdict
     from robustcs.project.model import Project
     from robustcs.project.trust import Limit
     from robustcs.project.workspace import Workspace
@@ -62,7 +62,7 @@ class Study:
         Accepts runs without any judged passage.
     own
         Field of the project without which the report does not ask its questions; empty if each question checks its inputs.
-    asked
+    batch_option
         Option without which the command would wait for input on the keyboard.
     """
 
@@ -73,7 +73,7 @@ class Study:
     reads: tuple[str, ...]
     in_report: bool = True
     accepts_unjudged: bool = False
-    asked: str = ""
+    batch_option: str = ""
     own: str = ""
 
     @property
@@ -145,7 +145,7 @@ class Call(Protocol):
     def workspace(self, project: Project | None = None) -> Workspace:
         """Return a workspace that reads the inputs of ``project`` (default: the project of the call)."""
 
-    def answered(
+    def with_runs(
         self, project: Project | None = None, samples: bool = False, cells: bool = False
     ) -> Workspace:
         """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.
@@ -231,8 +231,8 @@ def read_given(
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The answer to a question of the report.
+class SectionContent:
+    """The content of a section of the report: the answer to its question.
 
     result
         Result of the study; its tables are written as CSV and JSON.
@@ -260,7 +260,7 @@ class Answer:
     reading: str = ""
     to_read: tuple[Block, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    overview: tuple[Table | Figure, ...] = ()
+    overview: tuple[TableBlock | Figure, ...] = ()
     family: Family | None = None
     limits: Sequence[Limit] = ()
 
@@ -272,14 +272,15 @@ class Question:
     key
         Lower-case name; the names of its files and anchors start with it.
     title
-        The question in words, the heading of its section. Empty: its answer continues the section of the same key.
+        The question in words, the heading of its section. Empty: its content continues the section of the same key.
     tables
         Main tables, in this order: the first opens the section; the others are folded in the page and in the appendix of the
         PDF. All other tables are only in the page, folded.
     inputs
-        Returns the project with the inputs that the answer uses only. Raises :class:`UsageError` if some are missing.
-    answer
-        Computes the answer from these inputs. Raises :class:`UsageError` if the files do not contain the required data.
+        Returns the project with the inputs that the section uses only. Raises :class:`UsageError` if some are missing.
+    content
+        Computes the content of the section from these inputs. Raises :class:`UsageError` if the files do not contain the required
+        data.
     given
         Returns whether some of its inputs are given (default: True, as :attr:`Study.own` is given); then the report names those
         that are missing.
@@ -289,5 +290,5 @@ class Question:
     title: str
     tables: tuple[str, ...]
     inputs: Callable[[Project], Project]
-    answer: Callable[[Workspace], Answer]
+    content: Callable[[Workspace], SectionContent]
     given: Callable[[Project], bool] = lambda project: True

@@ -22,7 +22,7 @@ from robustcs.documents.document import (
     Heading,
     Paragraph,
     Picture,
-    Table,
+    TableBlock,
 )
 from robustcs.documents.style import Width
 from robustcs.studies.sweep.figure import STACK, SweepPanel, sweep_figure
@@ -61,7 +61,7 @@ def panel(title: str, turns: int = 173) -> SweepPanel:
     return SweepPanel(title, thresholds, shares, turns)
 
 
-def breakdown_table() -> Table:
+def breakdown_table() -> TableBlock:
     """The layout of the published table: three marks and two columns for each of four measures."""
     groups = ("P@1 = 1", "NDCG@3 > 0", "NDCG@3 ≥ 0.5", "NDCG@3 = 1")
     qa_errors = ((49, 10, 55, 154), (0, 0, 0, 0), (2, 0, 1, 0), (0, 1, 1, 0))
@@ -74,7 +74,7 @@ def breakdown_table() -> Table:
         for mark, row in zip(marks, (*counts, (55, 88, 44, 4)), strict=True)
     ]
     note = "Out of 173 turns; in brackets the turns whose Human text equals the Original text."
-    return Table("bins", "Turns per bin", tuple(columns), tuple(rows), note, frozenset({4, 6}))
+    return TableBlock("bins", "Turns per bin", tuple(columns), tuple(rows), note, frozenset({4, 6}))
 
 
 def hostile_document() -> Document:
@@ -91,7 +91,7 @@ def hostile_document() -> Document:
         blocks += [
             Heading(short, 1 + number % 2),
             Paragraph(text),
-            Table(short, short, columns, rows, short),
+            TableBlock(short, short, columns, rows, short),
             Cards(short, short, (Card(short, ((short[:30], text), ("Human", short))),)),
         ]
     for text in HOSTILE[:6]:
@@ -179,7 +179,7 @@ def plain_document() -> Document:
                 lambda width: sweep_figure(width, [panel("NDCG@3")]),
             ),
             Heading("Which turns should I read?"),
-            Table("turns", "Turns with their scores", columns, turns, "Sorted by turn."),
+            TableBlock("turns", "Turns with their scores", columns, turns, "Sorted by turn."),
             Cards("cards", "Rewriter errors to read", (card,) * 5),
         ),
         "173 turns · missing turns score 0 (1) · ties by docid descending · scores as float32 · relevant ≥ 2 (binary measures)",

@@ -31,7 +31,7 @@ def figures_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
         found.append(figure)
         return Picture(figure.slug, figure.caption, figure.alt, "<svg></svg>", 1), {}
 
-    monkeypatch.setattr("robustcs.reporting.answers._draw", keep)
+    monkeypatch.setattr("robustcs.reporting.contents._draw", keep)
     monkeypatch.setattr("robustcs.reporting.build.render_html", lambda document: "")
     monkeypatch.setattr("robustcs.reporting.build.render_pdf", lambda document: b"")
     make_report(read_project(path), folder=path.parent)

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from robustcs.documents import pdf
-from robustcs.documents.document import Column, Document, Table
+from robustcs.documents.document import Column, Document, TableBlock
 from robustcs.documents.forms import render_markdown
 from robustcs.documents.html import notebook_html, render_html
 from robustcs.documents.latex import render_latex
@@ -29,7 +29,7 @@ ALIKE = (
     "31_1\x1b",
 )
 SHOWN = ["00AD", "200B", "200D", "202E", "2066", "FE0F", "FEFF"]
-TABLE = Table("t", "Turns", (Column("turn", "left"),), tuple((turn,) for turn in ALIKE))
+TABLE = TableBlock("t", "Turns", (Column("turn", "left"),), tuple((turn,) for turn in ALIKE))
 
 
 def on_terminal() -> str:

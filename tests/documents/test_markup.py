@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from robustcs.documents.document import Column, Document, Paragraph, Table
+from robustcs.documents.document import Column, Document, Paragraph, TableBlock
 from robustcs.documents.forms import render_markdown
 from robustcs.documents.latex import render_latex
 from tests.documents.conftest import HOSTILE, breakdown_table
 
 
 def test_markdown_table() -> None:
-    table = Table(
+    table = TableBlock(
         "t",
         "Cap",
         (Column("turn", "left"), Column("n", group="g")),
@@ -76,7 +76,7 @@ def test_latex_table() -> None:
 
 
 def test_latex_escapes_every_command() -> None:
-    table = Table(
+    table = TableBlock(
         "t}{",
         r"\input{/etc/passwd}%",
         (Column("a", "left"),),
@@ -95,7 +95,7 @@ def test_a_table_takes_a_column_then_the_page_then_is_split() -> None:
             Column("turn", "left"),
             *(Column(f"measure {number}") for number in range(columns)),
         )
-        return render_latex((Table("t", "c", heads, (("31_1", *[cell] * columns),)),), "p")
+        return render_latex((TableBlock("t", "c", heads, (("31_1", *[cell] * columns),)),), "p")
 
     assert r"\begin{table}[tb]" in made(4, "0.1234") and r"\small" in made(4, "0.1234")
     wide = made(12, "0.1234")

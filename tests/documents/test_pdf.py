@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from robustcs.documents.document import Column, Document, Heading, Paragraph, Picture, Table
+from robustcs.documents.document import Column, Document, Heading, Paragraph, Picture, TableBlock
 from robustcs.documents.pdf import render_pdf
 from tests.documents.conftest import pdf_words
 
@@ -63,7 +63,7 @@ def test_wide_tables_are_split_and_nothing_runs_off_the_page(tmp_path: Path) -> 
         Column("id", "left"),
     )
     row = ("31_1", *(f"{n}.123456" for n in range(30)), "clueweb22-" + "0123456789abcdef" * 8)
-    table = Table("t", "c", columns, (row,) * 3)
+    table = TableBlock("t", "c", columns, (row,) * 3)
     (tmp_path / "x.pdf").write_bytes(
         render_pdf(Document("t", (table, Paragraph("x" * 10_000)), "p"))
     )

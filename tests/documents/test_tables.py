@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from robustcs.documents.document import Column, Table
+from robustcs.documents.document import Column, TableBlock
 from robustcs.documents.tables import cell
 from robustcs.documents.terminal import render_terminal
 from robustcs.result import Field, difference, number, p_value, points, score, share, table, text
@@ -59,7 +59,7 @@ def test_a_p_that_few_units_limit_is_a_value_and_not_a_bound() -> None:
 
 def test_an_interval_moves_below_its_number_before_a_table_is_split() -> None:
     cells = ("a name", *["0.512 (0.430 to 0.600)"] * 4)
-    wide = Table("t", "Scores", (Column("system", "left"), *map(Column, "abcd")), (cells,))
+    wide = TableBlock("t", "Scores", (Column("system", "left"), *map(Column, "abcd")), (cells,))
     text = io.StringIO()
     render_terminal([wide], "policy", (), Console(file=text, width=80))
     lines = text.getvalue().splitlines()

@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from robustcs.documents.document import Block, Column, Document, Figure, Table
+from robustcs.documents.document import Block, Column, Document, Figure, TableBlock
 from robustcs.documents.terminal import render_terminal
 from tests.documents.conftest import breakdown_table
 
@@ -62,14 +62,14 @@ def test_the_published_table() -> None:
 def test_a_table_that_is_too_wide_comes_in_parts_with_whole_numbers() -> None:
     numbers = [f"{n}.123456" for n in range(100, 130)]
     columns = (Column("turn", "left"), *(Column(f"m{n}", group="all") for n in range(30)))
-    text = rendered((Table("t", "Wide", columns, (("31_1", *numbers),)),))
+    text = rendered((TableBlock("t", "Wide", columns, (("31_1", *numbers),)),))
     lines = [line.split() for line in text.split("\n") if line.startswith("31_1")]
     assert len(lines) > 1
     assert [cell for line in lines for cell in line[1:]] == numbers
 
 
 def test_texts_are_not_markup() -> None:
-    table = Table(
+    table = TableBlock(
         "t",
         "[bold]cap[/bold]",
         (Column("[red]x[/]", "left"),),
@@ -98,10 +98,10 @@ def test_figures_are_one_line_and_the_policy_is_last() -> None:
     assert text == "Figure: The caption.\n\nthe policy\n"
 
 
-def table_of(*widths: int) -> Table:
+def table_of(*widths: int) -> TableBlock:
     """A row name and a column of numbers of every width."""
     columns = (Column("turn", "left"), *(Column(f"m{place}") for place in range(len(widths))))
-    return Table("t", "Numbers", columns, (("31_1", *("7" * width for width in widths)),))
+    return TableBlock("t", "Numbers", columns, (("31_1", *("7" * width for width in widths)),))
 
 
 def test_columns_move_closer_before_a_table_is_split() -> None:
@@ -114,7 +114,9 @@ def test_columns_move_closer_before_a_table_is_split() -> None:
 
 def test_long_names_fold_before_a_table_is_split() -> None:
     columns = (Column("system", "left"), *(Column(f"m{place}") for place in range(8)))
-    text = rendered((Table("t", "Names", columns, (("a very long name", *["7.123456"] * 8),)),))
+    text = rendered(
+        (TableBlock("t", "Names", columns, (("a very long name", *["7.123456"] * 8),)),)
+    )
     assert (
         "a very    7.123456" not in text
         and text.count("7.123456 7.123456")
@@ -127,6 +129,6 @@ def test_long_names_break_where_their_parts_end() -> None:
     numbers = [Column(f"column{n}") for n in range(6)]
     name = "clueweb_session/ru_monot5_reranked"
     columns = (Column("first", "left"), Column("second", "left"), *numbers)
-    table = Table("t", "Pairs", columns, ((name, "bm25", *["0.123456"] * 6),))
+    table = TableBlock("t", "Pairs", columns, ((name, "bm25", *["0.123456"] * 6),))
     lines = [line.split()[0] for line in rendered((table,)).split("\n") if line[:1].isalpha()]
     assert lines[2:] == ["clueweb_session/ru_", "monot5_reranked"] and "".join(lines[2:]) == name

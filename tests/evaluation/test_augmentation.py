@@ -7,12 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation.judgments import Conflict, Joined, Merge, Rule, merge_qrels, qrels_text
+from robustcs.evaluation.judgments import (
+    Conflict,
+    ConflictRule,
+    Joined,
+    Merge,
+    merge_qrels,
+    qrels_text,
+)
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels, read_qrels
 
 Pairs = dict[tuple[str, str], int]
-RULES: tuple[Rule, ...] = ("keep", "replace", "max")
+RULES: tuple[ConflictRule, ...] = ("keep", "replace", "max")
 
 pairs = st.dictionaries(
     st.tuples(st.sampled_from(["31_1", "31_2", "31_10", "4_1"]), st.sampled_from(["a", "B-1", "é", "z"])),
@@ -43,7 +50,9 @@ def as_pairs(qrels: Qrels) -> Pairs:
 
 @settings(deadline=None)
 @given(st.lists(pairs, min_size=1, max_size=4), st.sampled_from(RULES))
-def test_merging_is_dictionaries_joined_one_after_the_other(files: list[Pairs], rule: Rule) -> None:
+def test_merging_is_dictionaries_joined_one_after_the_other(
+    files: list[Pairs], rule: ConflictRule
+) -> None:
     expected, conflicts = dict(files[0]), set()
     added = []
     for number, file in enumerate(files[1:], 1):
@@ -80,7 +89,7 @@ def test_keeping_the_one_is_replacing_by_it(first: Pairs, second: Pairs) -> None
 
 
 @given(pairs, st.sampled_from(RULES))
-def test_joining_a_file_to_itself_changes_nothing(judged: Pairs, rule: Rule) -> None:
+def test_joining_a_file_to_itself_changes_nothing(judged: Pairs, rule: ConflictRule) -> None:
     merge = merge_qrels(as_qrels(judged), [as_qrels(judged)], rule)
     assert as_pairs(merge.qrels) == judged
     assert merge.conflicts == ()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import (
     DOCUMENT_MEASURES,
-    after_asking,
+    after_questions,
     baselines,
     confusion,
     document_measure,
@@ -83,14 +83,14 @@ PERFORMANCE = {
 
 def test_what_asking_brings() -> None:
     def value(question: str) -> tuple[float, str]:
-        asked = after_asking(PERFORMANCE, {"F1": question})
+        asked = after_questions(PERFORMANCE, {"F1": question})
         assert asked.scores["P1"]["F2"] == 0 and asked.outcomes["F2"] == "no output"
         return asked.scores["P1"]["F1"], asked.outcomes["F1"]
 
     assert value("Qa") == (0.9, "asked")
     assert value("Qb") == (0.1, "no candidate")
     assert value("MAX") == (0.1, "no candidate")  # nobody can ask the best question by that name
-    assert after_asking(PERFORMANCE, {"F2": "Qa"}).scores["P1"]["F2"] == 0.2
+    assert after_questions(PERFORMANCE, {"F2": "Qa"}).scores["P1"]["F2"] == 0.2
 
 
 def test_baselines() -> None:

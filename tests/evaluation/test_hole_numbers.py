@@ -22,7 +22,7 @@ from robustcs.evaluation.hole_features import PairFeatures
 from robustcs.evaluation.hole_model import HoleModel
 from robustcs.evaluation.hole_order import (
     Contest,
-    Needed,
+    JudgmentsNeeded,
     drawn_grades,
     hole_effects,
     influences,
@@ -141,18 +141,18 @@ def test_orders(made: Made) -> None:
         judgments_needed(asked, known, model, some, later, drawn, queue[queue >= 5])
         for some in (effects, none)
     ]
-    assert few[0] == few[1] and few[0][1] == Needed(28, 21, 55)
+    assert few[0] == few[1] and few[0][1] == JudgmentsNeeded(28, 21, 55)
     each = [
-        Needed(7, 4, 31),
-        Needed(17, 6, 31),
-        Needed(26, 12, 33),
-        Needed(1, 1, 1),
-        Needed(12, 6, 43),
-        Needed(0, 0, 0),
+        JudgmentsNeeded(7, 4, 31),
+        JudgmentsNeeded(17, 6, 31),
+        JudgmentsNeeded(26, 12, 33),
+        JudgmentsNeeded(1, 1, 1),
+        JudgmentsNeeded(12, 6, 43),
+        JudgmentsNeeded(0, 0, 0),
     ]
     assert judgments_needed(asked, known, model, effects, left, drawn, queue) == (
         each,
-        Needed(31, 21, 50),
+        JudgmentsNeeded(31, 21, 50),
     )
 
 

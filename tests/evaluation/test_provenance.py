@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.evaluation.grade_sources import sources_of_pool
-from robustcs.evaluation.judgments import Rule, merge_qrels
+from robustcs.evaluation.judgments import ConflictRule, merge_qrels
 from robustcs.inputs.qrels import read_qrels
 from tests.conftest import Command
 from tests.evaluation.test_augmentation import as_qrels
@@ -65,7 +65,7 @@ def test_people_by_file_and_judges_are_told_apart(
 @pytest.mark.parametrize(
     ("rule", "used"), [("keep", [2, 1, 1]), ("replace", [0, 3, 1]), ("max", [1, 2, 1])]
 )
-def test_a_grade_counts_for_the_file_that_gave_it(rule: Rule, used: list[int]) -> None:
+def test_a_grade_counts_for_the_file_that_gave_it(rule: ConflictRule, used: list[int]) -> None:
     """The judge counts for the passage "d" alone, because "e" is below the depth."""
     old, new = (
         as_qrels({("1_1", "a"): 2, ("1_1", "b"): 0}),

@@ -14,11 +14,11 @@ from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import (
-    Answered,
+    CoveredTurns,
     Expected,
-    answered_by_run,
-    answered_by_turns,
     count_turns,
+    covered_by_run,
+    covered_by_turns,
     expected_of,
     notes_on,
     strangers,
@@ -42,14 +42,14 @@ def judgments(*pairs: tuple[str, str]) -> Qrels:
     )  # fmt: skip
 
 
-def run_file(path: Path, qrels: Qrels, *rows: tuple[str, str]) -> Answered:
+def run_file(path: Path, qrels: Qrels, *rows: tuple[str, str]) -> CoveredTurns:
     path.write_text(
         "".join(
             f"{turn} Q0 {document} 1 {-place} t\n" for place, (turn, document) in enumerate(rows)
         )
     )
     policy = EvaluationPolicy()
-    return answered_by_run(path.name, path, grade_matrix(rank_run(read_run(path), policy), qrels))
+    return covered_by_run(path.name, path, grade_matrix(rank_run(read_run(path), policy), qrels))
 
 
 QRELS = judgments(("1_10", "d1"), ("1_2", "d2"), ("1_1", "d1"))
@@ -100,7 +100,7 @@ def test_every_foreign_file_is_refused_with_both_kinds_of_id(tmp_path: Path) -> 
         run_file(tmp_path / "sound", QRELS, ("1_1", "d1")),
         run_file(tmp_path / "turns", QRELS, ("C_1_q#1", "d1")),
         run_file(tmp_path / "passages", QRELS, ("1_1", "MARCO_D1-3")),
-        answered_by_turns("texts", tmp_path / "texts", ["t-1"], EXPECTED),
+        covered_by_turns("texts", tmp_path / "texts", ["t-1"], EXPECTED),
     ]
     for missing in ("zero", "drop"):
         with pytest.raises(InputError) as error:
@@ -163,7 +163,7 @@ def test_a_run_of_holes_is_noted_where_holes_mean_something(tmp_path: Path) -> N
 
 
 def test_no_turn_left() -> None:
-    files = [answered_by_turns(turn, turn, [turn], EXPECTED) for turn in ("1_1", "1_2")]
+    files = [covered_by_turns(turn, turn, [turn], EXPECTED) for turn in ("1_1", "1_2")]
     assert count_turns(EXPECTED, files, "zero").counted.all()
     with pytest.raises(
         UsageError, match="no turn is answered by all files; check that their turn ids agree"
@@ -173,7 +173,7 @@ def test_no_turn_left() -> None:
 
 def test_notes_name_five_turns_at_most() -> None:
     expected = Expected(tuple(f"1_{number}" for number in range(1, 9)))
-    turns = count_turns(expected, [answered_by_turns("a", "a", ["1_1"], expected)], "zero")
+    turns = count_turns(expected, [covered_by_turns("a", "a", ["1_1"], expected)], "zero")
     assert turns.notes == ("a misses 7 turns: 1_2, 1_3, 1_4, 1_5, 1_6 …",)
 
 
@@ -208,7 +208,7 @@ def test_counts_are_those_of_sets(
 ) -> None:
     judged = set(expected.turns)
     files = [
-        answered_by_turns(f"f{place}", f"f{place}", turns, expected)
+        covered_by_turns(f"f{place}", f"f{place}", turns, expected)
         for place, turns in enumerate(own)
     ]
     foreign = [f"f{place}" for place, turns in enumerate(own) if not turns & judged]
@@ -235,7 +235,7 @@ def test_the_order_of_files_and_of_their_turns_changes_nothing(
 ) -> None:
     def counted(order: list[int]) -> tuple[list[bool], dict[str, tuple[str, ...]]] | str:
         files = [
-            answered_by_turns(f"f{place}", f"f{place}", sorted(own[place]), expected)
+            covered_by_turns(f"f{place}", f"f{place}", sorted(own[place]), expected)
             for place in order
         ]
         try:

@@ -33,7 +33,7 @@ from robustcs.inputs.collection import read_passage_ids, read_passages, read_tex
 from robustcs.inputs.columns import Layout, read_columns
 from robustcs.inputs.conversations import read_conversations as read_turn_conversations
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.labels import Texts, read_labels
+from robustcs.inputs.labels import LabelTexts, read_labels
 from robustcs.inputs.mixed_initiative import read_bank, read_mixed_initiative, read_question_bank
 from robustcs.inputs.nuggets import read_assignments, read_nuggets
 from robustcs.inputs.paraphrases import read_paraphrases
@@ -47,13 +47,15 @@ from robustcs.inputs.tables import columns_of, read_rows, read_table
 from robustcs.inputs.text import read_json, read_text
 from robustcs.inputs.texts import read_samples, read_texts
 from robustcs.project.reading import read_project
-from robustcs.studies.judge.session import Scale, read_judgments
+from robustcs.studies.judge.session import GradeScale, read_judgments
 from robustcs.studies.judge.sheet import read_sheet
 from tests.fuzz import examples as make
 from tests.fuzz import oracle
 
 _ONE = np.zeros(1, dtype=np.int32)
-_SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dtype=np.int16)), 3)
+_SCALE = GradeScale(
+    Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dtype=np.int16)), 3
+)
 _WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
 _WANTED = frozenset(f"d{place}" for place in range(4))
 _BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}
@@ -66,8 +68,10 @@ _PAIRS = Layout(
 _COLLECTION = Path(__file__).parent / "corpus" / "passages.tsv"
 
 
-def _texts_of_labels() -> Texts:
-    return Texts({"human": {f"{turn}_1": f"What is {turn}?" for turn in range(2)}}, _COLLECTION)
+def _texts_of_labels() -> LabelTexts:
+    return LabelTexts(
+        {"human": {f"{turn}_1": f"What is {turn}?" for turn in range(2)}}, _COLLECTION
+    )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import pytest
 
 from robustcs.errors import ExitCode, InputError, OutputError
 from robustcs.evaluation.holes import grades_by_pair
-from robustcs.evaluation.state import FORMAT, State, SystemState
+from robustcs.evaluation.state import FORMAT, ProjectState, SystemState
 from robustcs.inputs.labels import JUDGMENT, read_labels
 from robustcs.inputs.qrels import read_qrels
 from robustcs.policy import EvaluationPolicy
@@ -28,8 +28,8 @@ from robustcs.project.state import read_state
 from robustcs.retrieval.store import Ranker, RankingStore
 from robustcs.stored import sealed
 from robustcs.studies.compare.analysis import compare
-from robustcs.studies.judge.asking import ProgramJudge, Said, read_judge, write_judge
-from robustcs.studies.judge.session import Scale
+from robustcs.studies.judge.program import ProgramGrade, ProgramJudge, read_judge, write_judge
+from robustcs.studies.judge.session import GradeScale
 from tests.fuzz.harness import _ends as ends
 from tests.fuzz.mutators import JSON_VALUES, mutate
 from tests.studies.compare.test_analysis import EVALUATED
@@ -106,11 +106,11 @@ def system(random: Random) -> SystemState:
 
 
 @cache
-def state() -> State:
+def state() -> ProjectState:
     random = Random(1)
     policy = {**EvaluationPolicy().as_dict(), "line": "a line"}
     inputs: Any = [{"role": "run", "path": "a.trec", "sha256": "00", "rows": 50}]
-    return State(
+    return ProjectState(
         "s", policy, [">0", ">=0.5"], inputs, {name: system(random) for name in "ab"}, dict.fromkeys(TURNS, "1b"), 0, ["a"],
         {"g": {"baseline": "a", "sets": ["b"]}},
     )  # fmt: skip
@@ -211,9 +211,9 @@ def test_an_edited_score_does_not_match_the_checksum(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cases", CASES)
 def test_no_grade_of_a_judge_changes(cases: int, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("".join(f"{turn} 0 judged 3\n" for turn in TURNS))
-    scale, random = Scale(read_qrels(tmp_path / "qrels.txt"), 3), Random(cases)
+    scale, random = GradeScale(read_qrels(tmp_path / "qrels.txt"), 3), Random(cases)
     judge = ProgramJudge("m", "0123456789ab", tmp_path / "judge-m.jsonl")
-    said = {(turn, f"d{place}"): Said(place, "so") for turn in TURNS for place in range(3)}
+    said = {(turn, f"d{place}"): ProgramGrade(place, "so") for turn in TURNS for place in range(3)}
     write_judge(judge, dict(said), scale)
     whole, no = judge.path.read_bytes(), 0
     assert read_judge(judge, scale) == said and len(labels(judge.path)) == len(said)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from robustcs.errors import InputError, UsageError
-from robustcs.inputs.labels import Labels, Texts, read_labels
+from robustcs.inputs.labels import Labels, LabelTexts, read_labels
 
 PAIRS = {("1_1", "a"): 0, ("1_1", "b"): 3, ("1_2", "a"): 1}
 
@@ -87,7 +87,7 @@ def test_texts_are_joined_exactly_and_the_rest_is_counted(tmp_path: Path, collec
         umbrela("What is yeast?", "Bread needs yeast.", 0, 0), umbrela("What is yeast?", "Bees dance.", 1),
         umbrela("Nobody asked", "Bread needs yeast.", 1), umbrela("What is yeast?", "Bees  dance.", None),
     ]  # fmt: skip
-    labels = read_labels(write(tmp_path, rows), lambda: Texts(QUERIES, collection))
+    labels = read_labels(write(tmp_path, rows), lambda: LabelTexts(QUERIES, collection))
     assert as_dict(labels) == {("1_1", "a"): 3, ("2_1", "b"): 2}
     # a fallback is no grade; one blank more in the passage is another text
     assert (labels.fallback, labels.unknown, labels.unlabelled) == (1, 2, 1)
@@ -114,18 +114,18 @@ def test_what_cannot_be_told_is_refused_with_its_line(
 ) -> None:
     path = write(tmp_path, [umbrela("What is bread?", "Bread needs yeast.", 1), row])
     with pytest.raises(InputError) as error:
-        read_labels(path, lambda: Texts(QUERIES, collection))
+        read_labels(path, lambda: LabelTexts(QUERIES, collection))
     assert str(error.value).startswith(f"{path}:2: {said}")
 
 
 def test_labels_for_texts_need_the_texts(tmp_path: Path, collection: Path) -> None:
     path = write(tmp_path, [umbrela("What is bread?", "Bread needs yeast.", 1)])
     with pytest.raises(UsageError, match="--collection FILE"):
-        read_labels(path, lambda: Texts(QUERIES, None))
+        read_labels(path, lambda: LabelTexts(QUERIES, None))
     with pytest.raises(UsageError, match="--rewrites ROLE=FILE"):
-        read_labels(path, lambda: Texts({}, collection))
+        read_labels(path, lambda: LabelTexts({}, collection))
     with pytest.raises(InputError, match="no label has the texts"):
-        read_labels(path, lambda: Texts({"human": {"1_1": "Something else?"}}, collection))
+        read_labels(path, lambda: LabelTexts({"human": {"1_1": "Something else?"}}, collection))
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from robustcs.errors import InputError, UsageError
 from robustcs.inputs.clariq import is_json
 from robustcs.inputs.mixed_initiative import (
-    Asked,
     Bank,
+    SystemUtterance,
     map_to_bank,
     read_bank,
     read_mixed_initiative,
@@ -36,7 +36,7 @@ def turns(*entries: tuple[str, list[object]]) -> dict[str, object]:
 def test_questions_in_file_order(tmp_path: Path) -> None:
     path = write(tmp_path, turns(("1_1", [{"question": " Why? ", "score": 2}]), ("1_2", [])))
     assert is_json(path)
-    assert read_mixed_initiative(path) == [Asked("1_1", "Why?", 2.0)]
+    assert read_mixed_initiative(path) == [SystemUtterance("1_1", "Why?", 2.0)]
 
 
 def test_responses_by_score_or_by_rank(tmp_path: Path) -> None:
@@ -53,9 +53,9 @@ def test_responses_by_score_or_by_rank(tmp_path: Path) -> None:
     }
     asked = read_mixed_initiative(write(tmp_path, value))
     assert asked == [
-        Asked("1_1", "Bees do.", -1),
-        Asked("1_1", "Wasps.", -2),
-        Asked("1_2", "R1", 2),
+        SystemUtterance("1_1", "Bees do.", -1),
+        SystemUtterance("1_1", "Wasps.", -2),
+        SystemUtterance("1_2", "R1", 2),
     ]
     mapped = map_to_bank(asked, Bank({"R1": "No.", "R2": "bees do"}), "r")
     assert mapped.run.ids.texts() == ["R2", "Wasps.", "R1"]
@@ -63,7 +63,7 @@ def test_responses_by_score_or_by_rank(tmp_path: Path) -> None:
 
 def test_a_score_that_is_null_leaves_the_rank(tmp_path: Path) -> None:
     value = turns(("1_1", [{"question": "Why?", "score": None, "rank": 2}]))
-    assert read_mixed_initiative(write(tmp_path, value)) == [Asked("1_1", "Why?", -2)]
+    assert read_mixed_initiative(write(tmp_path, value)) == [SystemUtterance("1_1", "Why?", -2)]
     with pytest.raises(InputError, match="without text or score"):
         read_mixed_initiative(
             write(tmp_path, turns(("1_1", [{"question": "Why?", "score": None}])))
@@ -116,10 +116,10 @@ def test_how_a_question_is_found(question: str, found: str | None) -> None:
 
 def test_what_the_bank_lacks_keeps_its_place_and_is_listed() -> None:
     asked = [
-        Asked("1_1", "Who  are you?", 3),
-        Asked("1_1", "why not", 2),
-        Asked("1_2", "Q3", 1),
-        Asked("1_3", "Q77", 1),
+        SystemUtterance("1_1", "Who  are you?", 3),
+        SystemUtterance("1_1", "why not", 2),
+        SystemUtterance("1_2", "Q3", 1),
+        SystemUtterance("1_3", "Q77", 1),
     ]
     mapped = map_to_bank(asked, BANK, "mine")
     assert mapped.run.turns == ("1_1", "1_2", "1_3")
@@ -132,14 +132,14 @@ def test_what_the_bank_lacks_keeps_its_place_and_is_listed() -> None:
 
 
 def test_texts_need_a_bank() -> None:
-    assert map_to_bank([Asked("1_1", "Q9", 1)], None, "r").run.ids.texts() == ["Q9"]
+    assert map_to_bank([SystemUtterance("1_1", "Q9", 1)], None, "r").run.ids.texts() == ["Q9"]
     with pytest.raises(
         UsageError,
         match="run r has texts, such as 'Why not\\?'; give the bank with their ids as --bank FILE",
     ):
-        map_to_bank([Asked("1_1", "Why not?", 1)], None, "r")
+        map_to_bank([SystemUtterance("1_1", "Why not?", 1)], None, "r")
     with pytest.raises(UsageError, match="no question of run r is in the bank"):
-        map_to_bank([Asked("1_1", "Who?", 1)], BANK, "r")
+        map_to_bank([SystemUtterance("1_1", "Who?", 1)], BANK, "r")
 
 
 def test_published_runs(shared_data: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.programs.runner import Asking, Replies, ask_working
+from robustcs.programs.runner import ProgramCall, Replies, call_working_program
 from tests.programs.test_runner import program, requests
 
 
@@ -20,8 +20,8 @@ def asked(
     folder: Path, body: str, number: int = 6, copies: int = 1, retries: int = 0, **options: Any
 ) -> Replies:
     timeout = options.pop("timeout", 20)
-    return ask_working(
-        Asking(program(folder, body), copies, retries, timeout), requests(number), **options
+    return call_working_program(
+        ProgramCall(program(folder, body), copies, retries, timeout), requests(number), **options
     )
 
 
@@ -89,7 +89,7 @@ def test_a_program_that_never_answers(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="exited with status 1: no key"):
         asked(tmp_path, "print('no key', file=sys.stderr); sys.exit(1)", copies=2, retries=1)
     with pytest.raises(UsageError, match="cannot be started"):
-        ask_working(Asking("no-such-program-here", 2, 5), requests(3))
+        call_working_program(ProgramCall("no-such-program-here", 2, 5), requests(3))
 
 
 def test_an_interruption_ends_every_copy_at_once(tmp_path: Path) -> None:

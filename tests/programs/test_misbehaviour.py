@@ -1,4 +1,4 @@
-"""Programs that do anything: whatever they print, start and leave behind, asking ends, keeps answers and leaves nothing."""
+"""Programs that do anything: whatever they print, start and leave behind, calls end, keep answers and leave nothing."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import pytest
 
 from robustcs.errors import UsageError
 from robustcs.programs import runner
-from robustcs.programs.runner import Asking, ask_working
-from robustcs.studies.judge.asking import Tally, grade_of
+from robustcs.programs.runner import ProgramCall, call_working_program
+from robustcs.studies.judge.program import Tally, grade_of
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc"
@@ -76,7 +76,7 @@ def guarded() -> Iterator[None]:
     """An error where what is done takes longer than :data:`GUARD`."""
 
     def hangs(number: int, frame: object) -> None:
-        raise TimeoutError("asking the program does not end")
+        raise TimeoutError("calling the program does not end")
 
     before = signal.signal(signal.SIGALRM, hangs)
     signal.alarm(GUARD)
@@ -104,7 +104,7 @@ def misbehave(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / "program.py"
     path.write_text(HEAD + "\n".join(draw.choices(STEPS, k=draw.randint(1, 8))) + "\n")
     command = shlex.join([sys.executable, "-I", "-S", str(path)])
-    asking = Asking(command, draw.choice((1, 1, 1, 3)), draw.choice((0, 0, 0, 1)), timeout=0.25)
+    call = ProgramCall(command, draw.choice((1, 1, 1, 3)), draw.choice((0, 0, 0, 1)), timeout=0.25)
     text = "é" * draw.choice((10, 10, 1000, 100_000))
     requests = [{"id": f"r{place}", "text": text} for place in range(draw.choice((1, 3, 10, 40)))]
     interrupted_after = draw.choice((None, None, None, 1, 2))
@@ -129,7 +129,7 @@ def misbehave(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     with guarded():
         try:
-            replies = ask_working(asking, requests, kept.update, accept=usable, track=track)
+            replies = call_working_program(call, requests, kept.update, accept=usable, track=track)
         except UsageError as error:
             failure = error
         except KeyboardInterrupt:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from robustcs.programs import models
-from robustcs.programs.models import answered, load, reranker, writer
+from robustcs.programs.models import load, replies_to, reranker, writer
 from tests.retrieval_support import (
     PAIRS,
     WORDS,
@@ -83,7 +83,7 @@ def scores(
     ]
     found = {
         one["id"]: one["score"]
-        for one in answered(asked, given(rerank=str(folder), batch=batch, device=device))
+        for one in replies_to(asked, given(rerank=str(folder), batch=batch, device=device))
     }
     return [found[place] for place in range(len(pairs))]
 
@@ -94,7 +94,7 @@ def written(folder: Path, stage: str, number: int = 1, **settings: Any) -> dict[
     asked = [{**one, "stage": stage, "n": number, "seed": 3} for one in asked]
     return {
         one["id"]: one["texts"]
-        for one in answered(asked, given(**{stage: str(folder)}, **settings))
+        for one in replies_to(asked, given(**{stage: str(folder)}, **settings))
     }
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from robustcs.errors import UsageError
 from robustcs.programs import runner
-from robustcs.programs.runner import Asking, Replies, ask_program, program_identity
+from robustcs.programs.runner import ProgramCall, Replies, call_program, program_identity
 
 HEAD = """
 import json, sys, time
@@ -34,7 +34,7 @@ def requests(number: int) -> list[dict[str, Any]]:
 
 def asked(folder: Path, body: str, number: int = 5, **options: Any) -> Replies:
     settings = {name: options.pop(name) for name in ("copies", "timeout") if name in options}
-    return ask_program(Asking(program(folder, body), **settings), requests(number), **options)
+    return call_program(ProgramCall(program(folder, body), **settings), requests(number), **options)
 
 
 def test_answers_in_any_order(tmp_path: Path) -> None:
@@ -60,8 +60,9 @@ def test_answers_in_any_order(tmp_path: Path) -> None:
 
 def test_a_program_that_answers_line_by_line_and_more_than_a_pipe_holds(tmp_path: Path) -> None:
     body = "for r in lines: say(id=r['id'], text='x' * 5000)"
-    replies = ask_program(
-        Asking(program(tmp_path, body)), [{"id": str(i), "text": "y" * 5000} for i in range(200)]
+    replies = call_program(
+        ProgramCall(program(tmp_path, body)),
+        [{"id": str(i), "text": "y" * 5000} for i in range(200)],
     )
     assert len(replies.answers) == 200
 
@@ -88,7 +89,7 @@ def test_what_a_program_prints_is_never_run(tmp_path: Path) -> None:
     target = tmp_path / "made"
     body = f"for r in lines: say(id=r['id'], text='$(touch {target})')"
     command = f"{program(tmp_path, body)} ; touch {target}"
-    replies = ask_program(Asking(command), requests(2))
+    replies = call_program(ProgramCall(command), requests(2))
     assert len(replies.answers) == 2 and not target.exists()
 
 
@@ -243,13 +244,13 @@ def test_a_slow_keeper_is_not_the_fault_of_the_program(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_started(command: str, said: str) -> None:
     with pytest.raises(UsageError, match=".") as caught:
-        ask_program(Asking(command), requests(1))
+        call_program(ProgramCall(command), requests(1))
     assert said in str(caught.value) and caught.value.exit_code == 2
 
 
 def test_nothing_to_ask_starts_nothing(tmp_path: Path) -> None:
     assert (
-        ask_program(Asking(program(tmp_path, f"open({str(tmp_path / 'x')!r}, 'w')")), [])
+        call_program(ProgramCall(program(tmp_path, f"open({str(tmp_path / 'x')!r}, 'w')")), [])
         == Replies()
     )
     assert not (tmp_path / "x").exists()

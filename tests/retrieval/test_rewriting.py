@@ -48,13 +48,13 @@ def answering(
     """Answers every request in place of the program, and keeps answers as it does; gives what was asked."""
     asked: list[dict[str, Any]] = []
 
-    def copies(asking: Any, lines: Any, keep: Any, *, accept: Any, **more: Any) -> Replies:
+    def copies(call: Any, lines: Any, keep: Any, *, accept: Any, **more: Any) -> Replies:
         asked.extend(lines)
         answers = {line["id"]: answer(line) for line in lines}
         keep(answers)
         return Replies(answers)
 
-    monkeypatch.setattr("robustcs.programs.runner.ask_working", copies)
+    monkeypatch.setattr("robustcs.programs.runner.call_working_program", copies)
     return asked
 
 

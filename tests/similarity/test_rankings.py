@@ -20,9 +20,9 @@ from robustcs.similarity.rankings import (
     overlap,
     pair_rankings,
     ranking_depth,
-    rbo,
+    ranking_rbo,
 )
-from robustcs.statistics.ranks import rbo as rbo_of_complete_rankings
+from robustcs.statistics.ranks import system_rbo
 
 Lists = dict[str, list[tuple[str, float]]]
 
@@ -94,7 +94,7 @@ def test_equal_to_the_definitions(
         assert equal_rankings(pair)[row] == (
             [doc for doc, _ in ordered(ours)[:depth]] == [doc for doc, _ in ordered(theirs)[:depth]]
         )
-        assert rbo(pair, p)[row] == pytest.approx(rbo_by_hand(ours, theirs, p), abs=1e-12)
+        assert ranking_rbo(pair, p)[row] == pytest.approx(rbo_by_hand(ours, theirs, p), abs=1e-12)
 
 
 def test_turns_are_joined_by_id_and_lacking_ones_score_zero(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_turns_are_joined_by_id_and_lacking_ones_score_zero(tmp_path: Path) -> N
     assert equal_rankings(pair).tolist() == [True, False, False]
     assert overlap(pair, 2).tolist() == [1.0, 0.0, 1.0]
     assert overlap(pair, 3).tolist() == [1.0, 0.0, 2 / 3]
-    assert rbo(pair)[:2] == pytest.approx([1.0, 0.0])
+    assert ranking_rbo(pair)[:2] == pytest.approx([1.0, 0.0])
     assert (ranking_depth(qr), ranking_depth(human)) == (2, 3)
 
 
@@ -126,8 +126,8 @@ def test_rbo_equals_that_of_complete_rankings(
     ]
     folder = tmp_path_factory.mktemp("runs")
     pair = pair_rankings(ranking(folder, lists[0]), ranking(folder, lists[1]))
-    assert rbo(pair, 0.9)[0] == pytest.approx(
-        float(rbo_of_complete_rankings(scores, other, 0.9)), abs=1e-12
+    assert ranking_rbo(pair, 0.9)[0] == pytest.approx(
+        float(system_rbo(scores, other, 0.9)), abs=1e-12
     )
 
 

@@ -46,7 +46,7 @@ def test_means_are_means_and_differences_differences() -> None:
         slicing_ = {"kind": KIND, "depth": DEPTH}[one.slicing]
         inside = slicing_.codes == slicing_.slices.index(one.name)
         assert one.turns == inside.sum() == one.weight
-        assert one.own.value == pytest.approx(SCORES[inside].mean())
+        assert one.estimate.value == pytest.approx(SCORES[inside].mean())
         assert one.contrast.rest == pytest.approx(SCORES[~inside].mean())
         assert one.contrast.difference == pytest.approx(
             SCORES[inside].mean() - SCORES[~inside].mean()
@@ -122,21 +122,21 @@ def test_no_interval_below_five_conversations() -> None:
     one = by({turn: turn.partition("_")[0] for turn in TURNS}, "conversation")
     rare, many, *alone = one_row(SCORES, [few, one], UNITS, 0)
     assert (
-        math.isnan(rare.own.low)
-        and rare.own.note == "no interval: only 4 conversations (at least 5 required)"
+        math.isnan(rare.estimate.low)
+        and rare.estimate.note == "no interval: only 4 conversations (at least 5 required)"
     )
     assert math.isnan(rare.contrast.p) and math.isnan(rare.contrast.low)
     assert (
-        not math.isnan(many.own.low)
+        not math.isnan(many.estimate.low)
         and many.contrast.note
         == "no interval: only 4 conversations (at least 5 required) in the rest"
     )
     assert len(alone) == 12 and all(
-        math.isnan(slice_.own.low) and math.isnan(slice_.contrast.p) for slice_ in alone
+        math.isnan(slice_.estimate.low) and math.isnan(slice_.contrast.p) for slice_ in alone
     )
     assert {slice_.contrast.comparisons for slice_ in alone} == {0}
     assert all(
-        slice_.contrast.difference == pytest.approx(slice_.own.value - slice_.contrast.rest)
+        slice_.contrast.difference == pytest.approx(slice_.estimate.value - slice_.contrast.rest)
         for slice_ in alone
     )
 
@@ -147,8 +147,8 @@ def test_unknown_turns_are_neither_in_a_slice_nor_in_the_rest() -> None:
     }
     x, y = one_row(SCORES, [by(known)], UNITS, 0)
     assert (x.turns, y.turns) == (24, 24)
-    assert x.contrast.rest == pytest.approx(y.own.value) and y.contrast.rest == pytest.approx(
-        x.own.value
+    assert x.contrast.rest == pytest.approx(y.estimate.value) and y.contrast.rest == pytest.approx(
+        x.estimate.value
     )
 
 
@@ -157,7 +157,7 @@ def test_a_single_slice_has_no_rest() -> None:
     assert (
         math.isnan(all_.contrast.rest) and math.isnan(all_.contrast.p) and all_.contrast.note == ""
     )
-    assert all_.own.value == pytest.approx(SCORES.mean())
+    assert all_.estimate.value == pytest.approx(SCORES.mean())
 
 
 def test_shares_with_weights() -> None:
@@ -165,12 +165,12 @@ def test_shares_with_weights() -> None:
     unjudged = RANDOM.binomial(retrieved.astype(int), 0.3).astype(float)
     a, b = one_row(unjudged, [KIND], UNITS, 0, shares=True, weights=retrieved)
     inside = KIND.codes == 0
-    assert a.weight == retrieved[inside].sum() and a.own.value == pytest.approx(
+    assert a.weight == retrieved[inside].sum() and a.estimate.value == pytest.approx(
         unjudged[inside].sum() / a.weight
     )
     assert (
-        b.contrast.rest == pytest.approx(a.own.value)
-        and 0 <= a.own.low <= a.own.value <= a.own.high <= 1
+        b.contrast.rest == pytest.approx(a.estimate.value)
+        and 0 <= a.estimate.low <= a.estimate.value <= a.estimate.high <= 1
     )
 
 
@@ -182,7 +182,7 @@ def test_all_alike_has_no_interval() -> None:
 def test_single_turns_as_units() -> None:
     alone = units_of(TURNS, "turn")
     a, _ = one_row(SCORES, [KIND], alone, 0)
-    assert a.own.units == a.turns and not math.isnan(a.contrast.p)
+    assert a.estimate.units == a.turns and not math.isnan(a.contrast.p)
 
 
 @settings(max_examples=20)
@@ -195,9 +195,9 @@ def test_the_order_of_turns_does_not_change_what_is_estimated(seed: int, order: 
         one_row(SCORES[order], [moved], units, seed, draws=99),
         strict=True,
     ):
-        assert one.own.value == pytest.approx(other.own.value) and one.own.low == pytest.approx(
-            other.own.low
-        )
+        assert one.estimate.value == pytest.approx(
+            other.estimate.value
+        ) and one.estimate.low == pytest.approx(other.estimate.low)
         assert one.contrast.difference == pytest.approx(other.contrast.difference)
 
 

@@ -14,7 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.statistics.agreement import agreement_estimate
-from robustcs.statistics.crossed import EFFECTS, _effect, crossed_sums, effect_sizes, omega_squared
+from robustcs.statistics.crossed import (
+    EFFECTS,
+    _effect,
+    crossed_sums,
+    omega_squared,
+    omega_squared_estimates,
+)
 from robustcs.statistics.units import units_of
 from tests.conftest import ROOT, load
 
@@ -51,7 +57,7 @@ def test_equal_to_statsmodels(shape: tuple[int, int, int]) -> None:
         + np.arange(shape[1])[None, :, None] / 3
     )
     units = units_of([f"{turn}_1" for turn in range(shape[0])])
-    found = [one.value for one in effect_sizes(scores, units, 0, 20)]
+    found = [one.value for one in omega_squared_estimates(scores, units, 0, 20)]
     assert found == pytest.approx(by_statsmodels(scores), abs=1e-9)
 
 
@@ -80,22 +86,24 @@ def test_limits_of_the_effects() -> None:
     noise = generator.normal(size=(32, 3, 2))
     found = dict(
         zip(
-            EFFECTS, effect_sizes(noise + np.array([0, 0, 9])[None, :, None], units, 0), strict=True
+            EFFECTS,
+            omega_squared_estimates(noise + np.array([0, 0, 9])[None, :, None], units, 0),
+            strict=True,
         )
     )
     assert found["wording"].value > 0.9 and abs(found["ranker"].value) < 0.1
     assert all(one.low <= one.value <= one.high <= 1 for one in found.values())
     assert all(one.low >= 0 or one.low == one.value for one in found.values())
     # an interval ends where one of the two kinds of bootstrap ends: the percentiles reach beyond the estimate on both sides
-    turn = effect_sizes(noise + generator.normal(size=(32, 1, 1)), units, 0)[0]
+    turn = omega_squared_estimates(noise + generator.normal(size=(32, 1, 1)), units, 0)[0]
     assert 0 < turn.low < turn.value < turn.high < 1
     sums = units.sums(crossed_sums(noise).T).T
-    for place, one in enumerate(effect_sizes(noise, units, 0)):
+    for place, one in enumerate(omega_squared_estimates(noise, units, 0)):
         nested = agreement_estimate(sums, _effect(place, (3, 2)), 0, units.kind)
         assert one.low <= max(0.0, nested.low, one.value) and one.high >= nested.high
-    nothing = effect_sizes(np.zeros((32, 3, 2)), units, 0)
+    nothing = omega_squared_estimates(np.zeros((32, 3, 2)), units, 0)
     assert all(math.isnan(one.value) and "no effect varies" in one.note for one in nothing)
-    few = effect_sizes(noise[:3], units_of(["1_1", "2_1", "3_1"]), 0)
+    few = omega_squared_estimates(noise[:3], units_of(["1_1", "2_1", "3_1"]), 0)
     assert all(math.isnan(one.low) and "at least 5" in one.note for one in few)
 
 
@@ -110,7 +118,7 @@ def test_an_interval_joins_the_percentiles_of_resamples_and_the_nested_bootstrap
         )
         drawn.append(omega_squared(crossed_sums(scores[rows]).sum(axis=0), (3, 2)))
     sums, beyond = units.sums(crossed_sums(scores).T).T, set()
-    for place, one in enumerate(effect_sizes(scores, units, 9, 60)):
+    for place, one in enumerate(omega_squared_estimates(scores, units, 9, 60)):
         nested = agreement_estimate(sums, _effect(place, (3, 2)), 9, units.kind, 60)
         low, high = np.percentile(np.array(drawn)[:, place], [2.5, 97.5])
         assert one.high == pytest.approx(max(nested.high, high))
@@ -130,7 +138,7 @@ def populations(data: Path) -> dict[str, tuple[np.ndarray, list[str]]]:
 )
 def test_published_effect_sizes(shared_data: Path, name: str, expected: tuple[float, ...]) -> None:
     scores, turns = populations(shared_data)[name]
-    found = dict(zip(EFFECTS, effect_sizes(scores, units_of(turns), 0, 20), strict=True))
+    found = dict(zip(EFFECTS, omega_squared_estimates(scores, units_of(turns), 0, 20), strict=True))
     shown = [
         round(found[one].value, 3) for one in ("wording", "ranker", "turn*wording", "turn*ranker")
     ]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from robustcs.statistics.ranks import METHODS, rank_stability
+from robustcs.statistics.ranks import RANK_CORRELATIONS, rank_stability
 
 
 def test_value_is_kendalls_and_low_the_fifth_percentile() -> None:
@@ -47,13 +47,13 @@ def test_too_few_units_or_one_system() -> None:
     assert math.isnan(rank_stability(np.ones((1, 9)), np.ones((1, 9)), np.ones(9), seed=0).value)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", RANK_CORRELATIONS)
 def test_every_method_is_that_of_the_means_and_the_seed_decides(method: str) -> None:
     random = np.random.default_rng(3)
     sizes = random.integers(1, 6, 12).astype(float)
     first, second = (random.random((5, 12)) * sizes for _ in range(2))
     found = rank_stability(first, second, sizes, 7, method, resamples=100)
-    assert found.value == METHODS[method](
+    assert found.value == RANK_CORRELATIONS[method](
         first.sum(axis=1) / sizes.sum(), second.sum(axis=1) / sizes.sum()
     )
     assert found.low <= found.value

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustcs.statistics.ranks import METHODS, kendall, ranks, rbo, tau_ap
+from robustcs.statistics.ranks import RANK_CORRELATIONS, kendall, ranks, system_rbo, tau_ap
 
 # The test vectors of ircor, the package of Urbano & Marrero (2017), and the values that it prints.
 X1 = [0.897, 0.372, 0.908, 0.898, 0.661, 0.062, 0.177, 0.384, 0.498, 0.992]
@@ -69,12 +69,12 @@ def test_tau_ap_is_its_definition(first: list[float], second: list[float]) -> No
 
 @given(two_rankings, st.sampled_from([0.5, 0.9, 0.98]))
 def test_rbo_is_its_definition(pair: tuple[list[float], list[float]], p: float) -> None:
-    assert rbo(*pair, p) == pytest.approx(plain_rbo(*pair, p), abs=1e-12)
+    assert system_rbo(*pair, p) == pytest.approx(plain_rbo(*pair, p), abs=1e-12)
 
 
 @given(two_rankings)
 def test_bounds_and_identity(pair: tuple[list[int], list[int]]) -> None:
-    for name, method in METHODS.items():
+    for name, method in RANK_CORRELATIONS.items():
         value, same = float(method(*pair)), float(method(pair[0], pair[0]))
         assert np.isnan(value) or (0 if name == "rbo" else -1) - 1e-9 <= value <= 1 + 1e-9
         assert same == pytest.approx(1) or (len(set(pair[0])) == 1 and np.isnan(same))
@@ -84,7 +84,7 @@ def test_an_exchange_at_the_top_costs_more() -> None:
     order = [5, 4, 3, 2, 1]
     top, bottom = [4, 5, 3, 2, 1], [5, 4, 3, 1, 2]
     assert kendall(order, top) == kendall(order, bottom) == pytest.approx(0.8)
-    for method in (tau_ap, rbo):
+    for method in (tau_ap, system_rbo):
         assert method(order, top) < method(order, bottom) < 1
 
 
@@ -99,7 +99,7 @@ def test_differences_in_the_last_bits_are_ties() -> None:
 def test_many_rankings_at_once() -> None:
     rng = np.random.default_rng(1)
     first, second = rng.integers(0, 5, size=(2, 3, 4, 6))
-    for method in METHODS.values():
+    for method in RANK_CORRELATIONS.values():
         together = method(first, second)
         assert together.shape == (3, 4)
         assert together[2, 1] == method(first[2, 1], second[2, 1])

@@ -15,12 +15,12 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 import robustcs
 from robustcs.documents.data import to_json
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, TableBlock
 from robustcs.inputs.texts import TextFile
 from robustcs.project.reading import read_project
 from robustcs.studies.registry import STUDIES, study
 from robustcs.studies.signature import parameters_of
-from robustcs.table import Table as ResultTable
+from robustcs.table import Table
 from tests.conftest import COMMANDS, ROOT, Command
 
 NAMES = [study.name for study in STUDIES]
@@ -104,8 +104,8 @@ def as_json(printed: dict[str, str]) -> str:
 
 def test_all_content_is_of_one_kind(result: Any) -> None:
     for name in result.tables:
-        assert type(result.table(name)) is ResultTable
-    assert {type(one) for one in result.content.values()} == {ResultTable}
+        assert type(result.table(name)) is Table
+    assert {type(one) for one in result.content.values()} == {Table}
     assert list(result.content) and set(result.content) == set(result.tables)
 
 
@@ -299,7 +299,7 @@ def test_blocks_name_their_tables_and_figures_say_what_they_show(
 ) -> None:
     study = next(study for study in STUDIES if study.name == answered)
     for block in study.part("show").show(result):
-        if isinstance(block, Table):
+        if isinstance(block, TableBlock):
             assert block.of in ("", *result.tables)
         if isinstance(block, Figure):
             assert len(block.alt) > 20 and len(block.caption) > 20

@@ -37,9 +37,8 @@ from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import Units, units_of_items
 from robustcs.studies.agreement import effort
+from robustcs.studies.agreement.effort import AnnotatedTexts
 from robustcs.wording import counted
-
-Texts = Mapping[TextKey, AnnotatedText]
 
 #: An annotation is flagged as long if it selects more than this share of its text.
 LONGEST_SHARE: Mapping[TextUnit, float] = {"paragraph": 0.5, "sentence": 0.75, "selection": 0.75}
@@ -85,7 +84,7 @@ class Selected:
 
     chosen: Mapping[TextKey, agreement.Chosen]
     overlaps: Mapping[TextKey, np.ndarray]
-    groups: Sequence[tuple[str, Texts]]
+    groups: Sequence[tuple[str, AnnotatedTexts]]
     units: Units
     compared: Units
     rule: str
@@ -156,8 +155,8 @@ class SnippetAgreement(Result):
     texts = _texts_table(2)
 
     read: TextUnit
-    compared: Texts
-    references: Texts
+    compared: AnnotatedTexts
+    references: AnnotatedTexts
     selected: Selected
 
     @computes(jaccard)
@@ -203,8 +202,8 @@ class SnippetAgreement(Result):
 
 
 def snippet_agreement(
-    texts: Texts,
-    references: Texts,
+    texts: AnnotatedTexts,
+    references: AnnotatedTexts,
     evaluated: Evaluated,
     majority: int | None = None,
     seed: int = 0,
@@ -284,7 +283,7 @@ def _chosen(text: AnnotatedText) -> agreement.Chosen:
     return np.column_stack([characters[:, start:end].any(axis=1) for start, end in text.parts])
 
 
-def _in_order(texts: Texts) -> Texts:
+def _in_order(texts: AnnotatedTexts) -> AnnotatedTexts:
     """Return the texts by turn and the annotations by worker, so that results do not depend on the order of lines."""
     return {
         key: replace(
@@ -417,7 +416,7 @@ def _character_counts(chosen: agreement.Chosen) -> tuple[np.ndarray, np.ndarray]
     )
 
 
-def _statistics(group: str, texts: Texts, by: Grouping) -> tuple[object, ...]:
+def _statistics(group: str, texts: AnnotatedTexts, by: Grouping) -> tuple[object, ...]:
     shares = [share for own in texts.values() for share in _chosen(own).mean(axis=1).tolist()]
     # snippets and their tokens, per annotation
     numbers = np.array([
@@ -444,7 +443,9 @@ def _statistics(group: str, texts: Texts, by: Grouping) -> tuple[object, ...]:
 
 
 def _texts(
-    texts: Texts, chosen: Mapping[TextKey, agreement.Chosen], overlaps: Mapping[TextKey, np.ndarray]
+    texts: AnnotatedTexts,
+    chosen: Mapping[TextKey, agreement.Chosen],
+    overlaps: Mapping[TextKey, np.ndarray],
 ) -> pd.DataFrame:
     most = max(2, *map(len, chosen.values()))
     rows = []

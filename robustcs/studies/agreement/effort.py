@@ -23,7 +23,7 @@ from robustcs.statistics.means import median_estimate, share_estimates
 from robustcs.statistics.unit_correlation import unit_correlation
 from robustcs.statistics.units import Units, units_of_items
 
-Texts = Mapping[TextKey, AnnotatedText]
+AnnotatedTexts = Mapping[TextKey, AnnotatedText]
 
 WORK = table(
     "work", "Time per annotation, and share of accepted annotations, if the files contain them.",
@@ -46,14 +46,16 @@ CONFIDENCE = table(
 )  # fmt: skip
 
 
-def annotation_units(texts: Texts, by: Grouping) -> Units:
+def annotation_units(texts: AnnotatedTexts, by: Grouping) -> Units:
     """Return the sampling units of all annotations: conversations or turns if there are at least five, else texts."""
     units = units_of_items([turn for turn, _ in texts], "text", by)
     codes = np.repeat(units.codes, [len(text.annotations) for text in texts.values()])
     return Units(units.kind, codes, units.labels, units.note)
 
 
-def work_rows(groups: Sequence[tuple[str, Texts]], by: Grouping) -> list[tuple[object, ...]]:
+def work_rows(
+    groups: Sequence[tuple[str, AnnotatedTexts]], by: Grouping
+) -> list[tuple[object, ...]]:
     """Return the rows of :data:`WORK` of the groups with times or acceptance, with rows for paragraphs read by sentence."""
     rows: list[tuple[object, ...]] = []
     for name, texts in groups:
@@ -72,7 +74,7 @@ def work_rows(groups: Sequence[tuple[str, Texts]], by: Grouping) -> list[tuple[o
     return rows
 
 
-def _paragraphs(texts: Texts) -> list[tuple[str, float]]:
+def _paragraphs(texts: AnnotatedTexts) -> list[tuple[str, float]]:
     """Return (turn, seconds) for each paragraph whose sentences all have times."""
     times: dict[tuple[str, str], list[float]] = {}
     for own in texts.values():
@@ -100,7 +102,7 @@ def _share(accepted: Sequence[bool], units: Units) -> tuple[object, ...]:
 
 
 def confidence_rows(
-    texts: Texts, agreement: Mapping[TextKey, float], units: Units
+    texts: AnnotatedTexts, agreement: Mapping[TextKey, float], units: Units
 ) -> list[tuple[object, ...]]:
     """Return the rows of :data:`CONFIDENCE`; ``agreement``: J of each text, nan for a single annotator; ``units`` of texts."""
     levels = [
@@ -116,7 +118,7 @@ def confidence_rows(
     return [(int(told.sum()), found, found.p, found.units, found.note)]
 
 
-def cut_references(texts: Texts, references: Texts) -> tuple[Texts, str]:
+def cut_references(texts: AnnotatedTexts, references: AnnotatedTexts) -> tuple[AnnotatedTexts, str]:
     """Return the references cut to ``texts``, and a note on how the sentences were found; empty if nothing was cut.
 
     References of the same unit do not change. References of paragraphs are cut to sentences: each annotation of the paragraph

@@ -7,7 +7,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.agreement.findings import rating_findings, snippet_findings
 from robustcs.studies.agreement.show import present_layers, show
 from robustcs.studies.agreement.steps import ask_ratings, ask_snippets, files_of_project
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 #: Number of texts with layers in the report: those with the lowest agreement.
 _TEXTS = 10
@@ -44,15 +44,15 @@ def _rating_inputs(project: Project) -> Project:
     return only(project, ("agreement", "policy", "seed"))
 
 
-def _snippets(workspace: Workspace) -> Answer:
+def _snippets(workspace: Workspace) -> SectionContent:
     result = ask_snippets(workspace)
     blocks = (*show(result), present_layers(result, _TEXTS))
-    return Answer(result, blocks, snippet_findings(result), _READING_SNIPPETS)
+    return SectionContent(result, blocks, snippet_findings(result), _READING_SNIPPETS)
 
 
-def _ratings(workspace: Workspace) -> Answer:
+def _ratings(workspace: Workspace) -> SectionContent:
     result = ask_ratings(workspace)
-    return Answer(result, show(result), rating_findings(result), _READING_RATINGS)
+    return SectionContent(result, show(result), rating_findings(result), _READING_RATINGS)
 
 
 QUESTIONS = (

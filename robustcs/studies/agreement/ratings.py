@@ -20,7 +20,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import (
     ALPHA,
     KAPPA,
-    Scale,
+    RatingScale,
     agreement_tables,
     rating_units,
     scales_of,
@@ -73,7 +73,7 @@ class Rated:
     """
 
     ratings: Sequence[Rating]
-    scales: Sequence[Scale]
+    scales: Sequence[RatingScale]
     groups_of: Mapping[str, Mapping[str, str]]
     majority: int | None
     units: Mapping[str, Units]
@@ -196,7 +196,7 @@ def rating_agreement(
     return RatingAgreement(evaluated, min_agreement, rated, content=content)
 
 
-def _group_of(scale: Scale, groups: Groups | None) -> dict[str, str]:
+def _group_of(scale: RatingScale, groups: Groups | None) -> dict[str, str]:
     """Return rating → group; empty if the ratings are not grouped."""
     chosen = GROUPS if groups is None else groups
     pairs = [(value, name) for name, values in chosen.items() for value in values]
@@ -216,7 +216,7 @@ def _group_of(scale: Scale, groups: Groups | None) -> dict[str, str]:
     return {} if missing else group_of
 
 
-def _grouped(counts: Counts, scale: Scale, group_of: Mapping[str, str]) -> Counts:
+def _grouped(counts: Counts, scale: RatingScale, group_of: Mapping[str, str]) -> Counts:
     """Return ``counts`` by group instead of rating."""
     names = list(dict.fromkeys(group_of.values()))
     member = np.array(
@@ -281,7 +281,7 @@ def source_tables(
     return means, grouped
 
 
-def _parts(ratings: Sequence[Rating], by: Grouping) -> Iterator[tuple[str, Scale, Units]]:
+def _parts(ratings: Sequence[Rating], by: Grouping) -> Iterator[tuple[str, RatingScale, Units]]:
     """Yield (source, counted ratings, sampling units of the items) for each criterion: all sources together, then each."""
     source_of: dict[tuple[str, str], str] = {}
     for rating in ratings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from robustcs.documents.document import MAX_LAYERS, Block, Card, Cards, Figure, Table
+from robustcs.documents.document import MAX_LAYERS, Block, Card, Cards, Figure, TableBlock
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.words import noted, score
@@ -230,7 +230,7 @@ def _ratings(result: RatingAgreement) -> tuple[Block, ...]:
     return (*blocks, share_figure("ratings", given, result.distribution, "criterion", "rating"))
 
 
-def _means(result: RatingAgreement) -> Table:
+def _means(result: RatingAgreement) -> TableBlock:
     rows = result.means
     source = ["source"] if rows["source"].nunique() > 1 else []
     kappa = result.spec("means").field("kappa").bare

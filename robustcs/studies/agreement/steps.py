@@ -18,7 +18,8 @@ from robustcs.project.conversations import conversations_of
 from robustcs.project.model import AgreementFiles, Project
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.studies.agreement.analysis import SnippetAgreement, Texts, snippet_agreement
+from robustcs.studies.agreement.analysis import SnippetAgreement, snippet_agreement
+from robustcs.studies.agreement.effort import AnnotatedTexts
 from robustcs.studies.agreement.ratings import RatingAgreement, rating_agreement
 
 
@@ -55,8 +56,10 @@ def ask_snippets(workspace: Workspace) -> SnippetAgreement:
     return snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
 
 
-def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts, list[str]]:
-    read: list[tuple[Path, Texts]] = []
+def _read(
+    workspace: Workspace, role: str, files: Sequence[Path]
+) -> tuple[AnnotatedTexts, list[str]]:
+    read: list[tuple[Path, AnnotatedTexts]] = []
     notes: list[str] = []
     for path in files:
         texts, told = read_annotations(path)

@@ -65,7 +65,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class System:
+class SystemAnswers:
     """The answers of one system and their passages.
 
     answers
@@ -99,7 +99,7 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredAnswers:
     """What the slow tables are computed from.
 
     systems, turns
@@ -180,7 +180,7 @@ class Answers(Outcomes):
         number("value"),
     )
 
-    scored: Scored
+    scored: ScoredAnswers
     covered: float
     criterion: str = ""
     responses_by: Mapping[str, str] = field(default_factory=dict)
@@ -239,7 +239,9 @@ def answers(
         dtype=float,
     )
     every = np.concatenate([values, hits], axis=1)
-    scored = Scored(systems, journey.turns, [*names, *present], every, len(names), units, seed)
+    scored = ScoredAnswers(
+        systems, journey.turns, [*names, *present], every, len(names), units, seed
+    )
     content = Answers.built(
         **tables_of(journey),
         item_causes=coverage.item_causes if coverage else (),
@@ -268,7 +270,7 @@ def measures_of(items: Sequence[Item]) -> tuple[str, ...]:
 
 def coverage(
     items: Sequence[Item],
-    systems: Sequence[System],
+    systems: Sequence[SystemAnswers],
     turns: Sequence[str],
     units: Units,
     covered: float = 0.5,
@@ -281,7 +283,7 @@ def coverage(
     call, since word matching cannot cover them.
     """
     words = cache(content_words)
-    known = _Passages(words, covered, passages)
+    known = _PassageTexts(words, covered, passages)
     by_turn: dict[str, list[Item]] = {turn: [] for turn in turns}
     for item in items:
         by_turn[item.turn].append(item)
@@ -315,7 +317,9 @@ def coverage(
     return Coverage(causes, frame, names, values)
 
 
-def _degree(item: Item, answer: Words, system: System, words: Callable[[str], Words]) -> float:
+def _degree(
+    item: Item, answer: Words, system: SystemAnswers, words: Callable[[str], Words]
+) -> float:
     """Return the share of an item that an answer contains: the assigned support, else the share of its words."""
     if item.gold == "nuggets" and system.support is not None:
         return system.support.get(item.turn, {}).get(item.text, 0.0)
@@ -358,7 +362,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class _Passages:
+class _PassageTexts:
     """Passage texts (None if unknown), and the share of an item's words that a passage must have to contain it."""
 
     words: Callable[[str], Words]
@@ -375,7 +379,7 @@ class _Passages:
             return True
         return False if self.texts is None or len(known) == len(there) else None
 
-    def cause(self, item: Item, system: System) -> Cause:
+    def cause(self, item: Item, system: SystemAnswers) -> Cause:
         """Return the cause of a missed item."""
         if system.given is None or not (item.passages or self.texts):
             return UNKNOWN
@@ -393,7 +397,7 @@ class _Passages:
 
 
 def _knowable(
-    items: Sequence[Item], systems: Sequence[System], has_texts: bool
+    items: Sequence[Item], systems: Sequence[SystemAnswers], has_texts: bool
 ) -> dict[tuple[str, str], set[Cause]]:
     """Return (system, gold) → causes that the inputs can show. Only for these, a count of 0 is informative."""
     known: dict[tuple[str, str], set[Cause]] = {}

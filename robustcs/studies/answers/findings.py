@@ -19,8 +19,8 @@ from robustcs.documents.words import (
 )
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST
 from robustcs.lazy import pd
+from robustcs.project.answer_inputs import AnswerInputs
 from robustcs.project.answer_support import MadeOf
-from robustcs.project.answered import AnswerInputs
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
 from robustcs.studies.answers.show import (
     answerable,

@@ -7,7 +7,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.answers.findings import answer_findings, verdicts
 from robustcs.studies.answers.show import overview, show
 from robustcs.studies.answers.study import prepare
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: turns that have an answer should end as correct (or answered), all others as abstained or asked back."
@@ -19,7 +19,7 @@ _READING = (
 def _inputs(project: Project) -> Project:
     files = project.answers or AnswerFiles()
     needs(
-        files.answered or files.assignments,
+        files.of_systems or files.assignments,
         "no-responses",
         "no answers",
         "add them under [answers.responses]",
@@ -38,10 +38,10 @@ def _inputs(project: Project) -> Project:
     return only(project, keys, ("run", "rewrites"))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result, to_read = prepare(workspace)()
     cards = tuple(filter(None, [to_read()]))
-    return Answer(
+    return SectionContent(
         result,
         show(result),
         answer_findings(result),
@@ -54,5 +54,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question("outcomes", "What are the outcomes of the turns, and which component loses them?", ("outcomes", "causes"),
-             _inputs, _answer),
+             _inputs, _content),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Figure, TableBlock
 from robustcs.documents.panels import (
     add_legend,
     add_panel,
@@ -63,7 +63,7 @@ def show(result: Answers) -> tuple[Block, ...]:
     return (*_journey(result), *([] if result.items.empty else _coverage(result)))
 
 
-def overview(result: Answers) -> tuple[Table | Figure, ...]:
+def overview(result: Answers) -> tuple[TableBlock | Figure, ...]:
     """Return the table and the figure that may open a report: a row per system, and the flow of at most two systems.
 
     The figure shows the systems with the most and the fewest turns that are lost or made up.
@@ -153,7 +153,7 @@ def said(result: Answers) -> str:
     return f"vital {gold}" if importance == "vital" else gold
 
 
-def _means(result: Answers, gold: Gold) -> Table:
+def _means(result: Answers, gold: Gold) -> TableBlock:
     first = headline(result, gold)
     metrics = [*GOLD_MEASURES[gold][GOLD_MEASURES[gold].index(first) :], LENGTH]
     rows = result.measures[result.measures["metric"].isin(metrics)]
@@ -173,7 +173,7 @@ def _means(result: Answers, gold: Gold) -> Table:
     )
 
 
-def _pairs(result: Answers) -> Table:
+def _pairs(result: Answers) -> TableBlock:
     """Return the pairs of systems with the smallest adjusted p in an outcome or in the measure of gold items."""
     names: dict[str, str] = {outcome: named(outcome) for outcome in OUTCOMES}
     names |= {
@@ -204,7 +204,7 @@ def named(value: str) -> str:
     return value.replace("_", " ")
 
 
-def _outcomes(result: Answers, systems: Sequence[str], slug: str) -> Table:
+def _outcomes(result: Answers, systems: Sequence[str], slug: str) -> TableBlock:
     """Return the shares of the outcomes of some systems, by kind of turn and gold if any kind is known."""
     rows = result.outcomes[result.outcomes["system"].isin(systems)]
     rows = rows.assign(kind=[f"{named(kind)} ({turns:,})" for kind, turns in zip(rows["kind"], rows["turns"], strict=True)],

@@ -62,12 +62,12 @@ def prepare(
 ) -> Callable[[], tuple[Answers, Callable[[], Cards | None]]]:
     """Read the inputs. Return the function that computes the result and a function that returns turns to read."""
     from robustcs.inputs.turns import turn_sort_key
+    from robustcs.project.answer_inputs import AnswerInputs
     from robustcs.project.answer_support import MadeOf, Program
-    from robustcs.project.answered import AnswerInputs
     from robustcs.project.requirements import generated_answers
     from robustcs.similarity.responses import MEASURED, are_english
     from robustcs.statistics.units import units_of
-    from robustcs.studies.answers.analysis import System, answers, coverage, measures_of
+    from robustcs.studies.answers.analysis import SystemAnswers, answers, coverage, measures_of
     from robustcs.studies.answers.findings import turns_to_read
     from robustcs.studies.answers.outcomes import Journey
     from robustcs.studies.answers.steps import (
@@ -103,7 +103,7 @@ def prepare(
 
     def found() -> tuple[Answers, Callable[[], Cards | None]]:
         systems = [
-            System(
+            SystemAnswers(
                 name,
                 own,
                 support_of(assigned.get(name)),
@@ -124,7 +124,7 @@ def prepare(
         criterion, correct = inputs.criterion(metric, of_metric)
         kinds = inputs.kinds(turns, set(with_items))
         if command_ is not None:
-            inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
+            inputs.call_program(Program(command_, workspace.track), turns, made_of.given, texts)
         traced = [
             inputs.traced(
                 name,

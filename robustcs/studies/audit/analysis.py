@@ -38,7 +38,7 @@ from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.audit.systems import Scored, mean_rows, reversal_rows, system_rows
+from robustcs.studies.audit.systems import SummedScores, mean_rows, reversal_rows, system_rows
 from robustcs.wording import Note
 
 #: The slice of all pairs, and the name of the human judges in table ``conflicts``.
@@ -444,7 +444,7 @@ def bias_rows(judge: str, common: Common, seed: int) -> Rows:
 
 def _scores(
     judged: JudgedPool, sides: Sequence[Grades], measures: Sequence[Measure], evaluated: Evaluated
-) -> Iterator[tuple[str, Scored, Scored]]:
+) -> Iterator[tuple[str, SummedScores, SummedScores]]:
     """Yield each measure with the systems' scores under human judgments and under the judge, each over its judged turns."""
     pool = judged.pool
     scores, units = [], []
@@ -454,6 +454,7 @@ def _scores(
         units.append(units_of(_named(pool, chosen), evaluated.grouping))
     for place, one in enumerate(measures):
         human, model = (
-            Scored(of.sums(side[:, place]), of) for side, of in zip(scores, units, strict=True)
+            SummedScores(of.sums(side[:, place]), of)
+            for side, of in zip(scores, units, strict=True)
         )
         yield one.name, human, model

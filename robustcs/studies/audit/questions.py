@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, TableBlock
 from robustcs.messages import Either, Message
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.studies.audit.findings import audit_findings, verdicts
 from robustcs.studies.audit.show import show
 from robustcs.studies.audit.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: the square shows how often each pair of grades occurs. The lines show whether the judge is too generous"
@@ -32,21 +32,21 @@ def _inputs(project: Project) -> Project:
     )
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
     blocks = show(result)
     opening = tuple(
         one
         for one in blocks
-        if isinstance(one, Table | Figure) and one.slug in ("agreement", "audit")
+        if isinstance(one, TableBlock | Figure) and one.slug in ("agreement", "audit")
     )
     rest = tuple(one for one in blocks if one not in opening)
-    return Answer(
+    return SectionContent(
         result, rest, audit_findings(result), _READING, verdicts=verdicts(result), overview=opening
     )
 
 
 QUESTIONS = (
     Question("audit", "Can the judge be trusted?", ("agreement", "bias", "systems", "conclusions", "reversals"),
-             _inputs, _answer),
+             _inputs, _content),
 )  # fmt: skip

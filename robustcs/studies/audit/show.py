@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Figure, TableBlock
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.panels import (
     add_panel,
@@ -82,14 +82,14 @@ def show(result: Audit) -> tuple[Block, ...]:
 
 def _said(block: Block, result: Audit) -> Block:
     """Return the block with texts on the reference judge, if a model made the judgments."""
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         return replace(block, caption=result.said(block.caption), note=result.said(block.note))
     if isinstance(block, Figure):
         return replace(block, caption=result.said(block.caption), alt=result.said(block.alt))
     return block
 
 
-def _agreement(result: Audit) -> Table:
+def _agreement(result: Audit) -> TableBlock:
     bare = [
         result.spec("agreement").field(name).bare
         for name in ("kappa_weighted", "kappa_level", "alpha")
@@ -120,7 +120,7 @@ def _agreement(result: Audit) -> Table:
     )
 
 
-def _bias(result: Audit) -> Table:
+def _bias(result: Audit) -> TableBlock:
     note = (
         f"Relevant: grade ≥ {result.evaluated.policy.relevance_level}. Ratio: judge / human. Judge − human: difference of the"
         " mean grades."
@@ -136,7 +136,7 @@ def _bias(result: Audit) -> Table:
     )
 
 
-def _slices(result: Audit) -> Table:
+def _slices(result: Audit) -> TableBlock:
     """Return the bias of each judge by slice."""
     names = result.bias["slice"]
     rows = result.bias.assign(
@@ -164,7 +164,7 @@ def _slices(result: Audit) -> Table:
     )
 
 
-def _systems(result: Audit) -> Table:
+def _systems(result: Audit) -> TableBlock:
     note = (
         "Value: on these topics. 95% limit: one-sided lower limit for another sample of topics of the same size. There is no"
         " upper limit, because noise lowers the correlation of two rankings."
@@ -175,7 +175,7 @@ def _systems(result: Audit) -> Table:
     )  # fmt: skip
 
 
-def _conclusions(result: Audit) -> Table:
+def _conclusions(result: Audit) -> TableBlock:
     columns = [
         "judge",
         "metric",

@@ -12,7 +12,7 @@ import numpy as np
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.ranks import DECIMALS, METHODS, rank_stability
+from robustcs.statistics.ranks import DECIMALS, RANK_CORRELATIONS, rank_stability
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
@@ -23,7 +23,7 @@ CHANGES = ("reversed", "swapped", "lost", "gained")
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class SummedScores:
     """Scores of R systems under one side's judgments: sums over K units (float64[R, K]), and the units."""
 
     sums: Floats
@@ -36,7 +36,7 @@ class Scored:
 
 
 def system_rows(
-    judge: str, metric: str, human: Scored, model: Scored, common: bool, seed: int
+    judge: str, metric: str, human: SummedScores, model: SummedScores, common: bool, seed: int
 ) -> list[tuple[Any, ...]]:
     """Return the rank correlations with their lower limits; ``common``: both sides have the same turns."""
     apart, note = (
@@ -46,7 +46,7 @@ def system_rows(
     )
     turns = [int(side.units.sizes.sum()) for side in (human, model)]
     rows = []
-    for method in METHODS:
+    for method in RANK_CORRELATIONS:
         found = rank_stability(
             human.sums, model.sums, human.units.sizes, seed, method, apart, human.units.kind
         )
@@ -66,7 +66,7 @@ def system_rows(
 
 
 def mean_rows(
-    judge: str, metric: str, names: Sequence[str], human: Scored, model: Scored
+    judge: str, metric: str, names: Sequence[str], human: SummedScores, model: SummedScores
 ) -> list[tuple[Any, ...]]:
     """Return the mean scores of each system."""
     return [
@@ -76,7 +76,12 @@ def mean_rows(
 
 
 def reversal_rows(
-    judge: str, metric: str, names: Sequence[str], human: Scored, model: Scored, seed: int
+    judge: str,
+    metric: str,
+    names: Sequence[str],
+    human: SummedScores,
+    model: SummedScores,
+    seed: int,
 ) -> tuple[list[tuple[Any, ...]], tuple[Any, ...]]:
     """Return the pairs of systems whose comparison changes, reversed ones first, and the row of their numbers."""
     first, second = np.array(list(combinations(range(len(names)), 2))).T

@@ -40,7 +40,7 @@ from robustcs.result import (
 from robustcs.statistics import Floats, Mask, settled
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.ranks import METHODS, rank_stability, ranks
+from robustcs.statistics.ranks import RANK_CORRELATIONS, rank_stability, ranks
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.augment.judged import TABLES as JUDGED
@@ -305,7 +305,7 @@ def augment(
                 ))  # fmt: skip
         if len(pool.names) > 1:
             of_units = units.sums(new), units.sums(old), units.sizes
-            for method in METHODS:
+            for method in RANK_CORRELATIONS:
                 found = rank_stability(*of_units, seed, method, noun=units.kind)
                 order.append((by.name, method, found.value, found.low, found.note))
     turns_moved = _TURNS.frame(changed).sort_values(

@@ -9,7 +9,7 @@ from robustcs.studies.augment.analysis import without_folders
 from robustcs.studies.augment.findings import augment_findings, verdicts
 from robustcs.studies.augment.show import show
 from robustcs.studies.augment.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: a score rises if new passages of the run are relevant, and falls if relevant passages of other runs"
@@ -21,13 +21,13 @@ def _inputs(project: Project) -> Project:
     return judged_runs(project, ("seed",))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = without_folders(ask(workspace))
-    return Answer(
+    return SectionContent(
         result, show(result), augment_findings(result), _READING, verdicts=verdicts(result)
     )
 
 
 QUESTIONS = (
-    Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _inputs, _answer),
+    Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _inputs, _content),
 )  # fmt: skip

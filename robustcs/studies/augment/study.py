@@ -92,8 +92,8 @@ def ask(
             Message(OptionName("within"), f" {within:g}"),
             "use a width above 0, such as 0.03",
         )
-    asked = bool(project.new_judgments or what_if or leave_one_out)
-    if not asked:
+    requested = bool(project.new_judgments or what_if or leave_one_out)
+    if not requested:
         new_judgments(workspace)
         return estimates_alone(workspace, pool_depth, within, off_scale)
     pooled = pool_runs(workspace, conflicts)
@@ -145,7 +145,7 @@ def ask(
     return Augmentation(evaluated, pool_depth, merge.qrels, drawn, unit, content=built(found))
 
 
-def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
+def _run(call: Call, write_qrels: File | None, **settings: Any) -> None:
     """Run it for the command line.
 
     write_qrels
@@ -155,7 +155,7 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     from robustcs.evaluation.judgments import qrels_text
     from robustcs.overwrite_guard import refuse_protected
 
-    workspace = call.answered()
+    workspace = call.with_runs()
     if write_qrels is not None:
         refuse_protected(write_qrels)
         if not workspace.project.new_judgments:
@@ -166,7 +166,7 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
             )
     else:
         workspace.require_runs()
-    result = ask(workspace, **asked)
+    result = ask(workspace, **settings)
     if write_qrels is not None and result.merged is not None:
         write_text(write_qrels, qrels_text(result.merged))
         call.tell(f"wrote {write_qrels}")

@@ -145,9 +145,9 @@ def _flips(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Float
 def _tipping(filled: FilledHoles, pool: RunPool, pairs: pd.DataFrame) -> pd.DataFrame:
     """Return tipping points of the order, on these turns, for pairs that any draw reverses."""
     place = {name: number for number, name in enumerate(pool.names)}
-    asked: dict[str, list[Contrast]] = {}
+    tested: dict[str, list[Contrast]] = {}
     for row in pairs[pairs["flips"] > 0].itertuples():
         contrast = Contrast((row.first, row.second), (place[row.first],), (place[row.second],))
-        asked.setdefault(row.metric, []).append(contrast)
-    family = list(dict.fromkeys(one for some in asked.values() for one in some))
-    return tipping(filled, asked, family, ("order", "sure"))
+        tested.setdefault(row.metric, []).append(contrast)
+    family = list(dict.fromkeys(one for some in tested.values() for one in some))
+    return tipping(filled, tested, family, ("order", "sure"))

@@ -38,12 +38,12 @@ from robustcs.result import (
 from robustcs.similarity.differences import ERROR_TYPES
 from robustcs.slicing.estimates import against_rest, keys
 from robustcs.slicing.search import FOUND
-from robustcs.slicing.table import Slicing
+from robustcs.slicing.table import Slicing, TextsByFormulation
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, columns_of
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown import rewriters as more
-from robustcs.studies.breakdown.rewriters import Texts, compared
+from robustcs.studies.breakdown.rewriters import compared
 from robustcs.wording import counted, many_missing, some_of
 
 _CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
@@ -103,7 +103,7 @@ class Binning:
 
     scores: Formulations
     thresholds: Sequence[Threshold]
-    texts: Texts
+    texts: TextsByFormulation
     slicings: Sequence[Slicing]
     units: Units
     seed: int
@@ -327,7 +327,7 @@ def breakdown(
     scores: Formulations,
     evaluated: Evaluated,
     thresholds: Sequence[Threshold] = DEFAULT_THRESHOLDS,
-    texts: Texts | None = None,
+    texts: TextsByFormulation | None = None,
     seed: int = 0,
     slicings: Sequence[Slicing] = (),
     searched: Sequence[Slicing] = (),
@@ -372,7 +372,7 @@ def _blame(binned: Binned, units: Units, seed: int) -> pd.DataFrame:
     return compared(blame, qa - qr, units, seed, family=None)
 
 
-def unchanged_turns(turns: Sequence[str], texts: Texts) -> list[bool | None] | None:
+def unchanged_turns(turns: Sequence[str], texts: TextsByFormulation) -> list[bool | None] | None:
     """Return per turn whether Human and Original have the same text, apart from white space around it.
 
     The value is None for a turn without one of the two; the result is None if either formulation has no texts.
@@ -500,7 +500,10 @@ def _headroom(scores: Formulations, binned: Binned, units: Units) -> pd.DataFram
 
 
 def _turns(
-    scores: Formulations, binned: Binned, unchanged: Sequence[bool | None] | None, texts: Texts
+    scores: Formulations,
+    binned: Binned,
+    unchanged: Sequence[bool | None] | None,
+    texts: TextsByFormulation,
 ) -> pd.DataFrame:
     frame = binned.turns(scores)
     same = [None] * len(scores.turns) if unchanged is None else unchanged

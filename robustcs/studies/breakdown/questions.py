@@ -16,7 +16,7 @@ from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.show import show, show_turns
 from robustcs.studies.breakdown.show_rewriters import overview, slice_findings
 from robustcs.studies.breakdown.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 #: The bins to read first: rewriter errors, and turns that a rewrite answers and Human does not.
 BINS_TO_READ = ("001", "101", "010", "-01", "-10")
@@ -47,7 +47,7 @@ def _result(workspace: Workspace) -> Breakdown:
         return ask(workspace, slices=slices)
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = _result(workspace)
     findings = (*finding(result), *slice_findings(result))
     blocks = tuple(
@@ -55,7 +55,7 @@ def _answer(workspace: Workspace) -> Answer:
         for block in shown_blocks(result, show(result, names=tuple(result.tables)), ())
         if not isinstance(block, Figure)
     )
-    return Answer(
+    return SectionContent(
         result, blocks, findings, _READING, _to_read(result), verdicts(result), overview(result)
     )
 
@@ -75,7 +75,7 @@ def _ranked(project: Project) -> bool:
     return sum(bool(part.run or part.scores) for part in project.formulations.values()) > 1
 
 
-def _answered(project: Project) -> bool:
+def _has_answers(project: Project) -> bool:
     # gold answers may also be the references of generated answers
     return bool(project.gold and not project.answers) or any(
         part.answers for part in project.formulations.values()
@@ -90,7 +90,7 @@ QUESTIONS = (
         "Wrong answer or wrong question?",
         _TABLES,
         formulations_by_rankings,
-        _answer,
+        _content,
         given=_ranked,
     ),
     Question(
@@ -98,7 +98,7 @@ QUESTIONS = (
         "And in reading comprehension?",
         _TABLES,
         formulations_by_answers,
-        _answer,
-        given=_answered,
+        _content,
+        given=_has_answers,
     ),
 )

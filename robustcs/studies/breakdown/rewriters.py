@@ -4,7 +4,7 @@ errors by slice, and the costs of the differences between rewrites and Human tex
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +16,7 @@ from robustcs.lazy import pd
 from robustcs.similarity.differences import ERROR_TYPES, text_difference
 from robustcs.slicing.estimates import cells, slices_of
 from robustcs.slicing.search import found_rows
-from robustcs.slicing.table import Slicing
+from robustcs.slicing.table import Slicing, TextsByFormulation
 from robustcs.statistics.choice import best_choice
 from robustcs.statistics.columns import columns_of, comparisons
 from robustcs.statistics.estimate import joined
@@ -194,10 +194,6 @@ def _repairs(
     return rows
 
 
-#: Role of a formulation → turn → text. A rewriter's role is its name.
-Texts = Mapping[str, Mapping[str, str]]
-
-
 #: The type of a difference if a text is missing.
 UNKNOWN = "unknown"
 
@@ -221,7 +217,7 @@ def slice_shares(
             which, slices_of(hits, own, units, seed, shares=True), strict=True
         ):
             for one in slices:
-                share_ = one.own
+                share_ = one.estimate
                 counts = (one.turns, cause, round(share_.value * one.turns))
                 rows.append(
                     (
@@ -253,7 +249,7 @@ def found_losses(
 
 
 def error_costs(
-    scores: Formulations, binned: Binned, texts: Texts, units: Units, seed: int
+    scores: Formulations, binned: Binned, texts: TextsByFormulation, units: Units, seed: int
 ) -> pd.DataFrame:
     """Return the table ``error_types`` for every rewriter with texts; types without turns have no row."""
     human = texts.get("human", {})

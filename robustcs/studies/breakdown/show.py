@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, marks
-from robustcs.documents.document import Block, Card, Cards, Table, begun
+from robustcs.documents.document import Block, Card, Cards, TableBlock, begun
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import (
@@ -45,19 +45,19 @@ def show(result: Breakdown, names: Sequence[str] = ()) -> tuple[Block, ...]:
     cut = headline_cut(shown_cuts(result.table("bins")))
     several = len(rewriter_names(result)) > 1
 
-    def asked(*tables: str) -> bool:
+    def wanted(*tables: str) -> bool:
         return not names or bool({*tables} & {*names})
 
     blocks: list[Block] = [] if names else [figure(result, cut)]
-    blocks += show_rewriters(result) if several and asked(*SIDE_BY_SIDE) else []
-    tables = _bins(result) if asked("bins") else []
+    blocks += show_rewriters(result) if several and wanted(*SIDE_BY_SIDE) else []
+    tables = _bins(result) if wanted("bins") else []
     for name, view in _VIEWS.items():
-        rows = result.tables[name] if asked(name) else ()
+        rows = result.tables[name] if wanted(name) else ()
         tables += [view(result, rows)] if len(rows) else []
     # Original and Human alone determine how many turns Original answers
-    blocks += [replace(table, asked=several and table.of != "answerable") for table in tables]
-    blocks += show_costs(result, cut) if asked("error_types") else []
-    blocks += show_slices(result, cut) if asked("slices", "found_slices") else []
+    blocks += [replace(table, on_request=several and table.of != "answerable") for table in tables]
+    blocks += show_costs(result, cut) if wanted("error_types") else []
+    blocks += show_slices(result, cut) if wanted("slices", "found_slices") else []
     return begun(blocks, result.misfit, result.unordered)
 
 
@@ -89,7 +89,7 @@ def _told(rows: pd.DataFrame) -> str:
     return noted((_label(row), row.note) for row in rows.itertuples())
 
 
-def _bins(result: Breakdown) -> list[Table]:
+def _bins(result: Breakdown) -> list[TableBlock]:
     """Return a table per rewriter."""
     every = result.rows("bins")
     known = all(row.unchanged is not None for row in every)
@@ -121,7 +121,7 @@ def _bins(result: Breakdown) -> list[Table]:
     return tables
 
 
-def _attribution(result: Breakdown, attribution: pd.DataFrame) -> Table:
+def _attribution(result: Breakdown, attribution: pd.DataFrame) -> TableBlock:
     rows = _cut_by_cut(attribution)
     share = (
         result.spec("attribution").field("share").called("share")
@@ -141,7 +141,7 @@ def _wilson(result: Breakdown) -> str:
     return f"In brackets: 95% CI (Wilson intervals{units}, not adjusted for multiple comparisons)."
 
 
-def _blame(result: Breakdown, blame: pd.DataFrame) -> Table:
+def _blame(result: Breakdown, blame: pd.DataFrame) -> TableBlock:
     errors = result.attribution
     chance = errors[errors["cause"] == "qr"][["rewriter", "metric", "threshold", "by_chance"]]
     columns: list[Shown] = [
@@ -194,7 +194,7 @@ def _pair(row: Any) -> str:
     return f"{FORMULATION_NAMES[row.first]}:{FORMULATION_NAMES[row.second]}"
 
 
-def _answerable(result: Breakdown, answerable: pd.DataFrame) -> Table:
+def _answerable(result: Breakdown, answerable: pd.DataFrame) -> TableBlock:
     rows = _cut_by_cut(answerable[answerable["rewriter"] == answerable["rewriter"].iloc[0]])
     rows["both"] = [f"{row.answered} of {row.answerable}" for row in rows.itertuples()]
     heads = {"all": "all turns", "rewritten": "turns that needed rewriting"}
@@ -207,7 +207,7 @@ def _answerable(result: Breakdown, answerable: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def _tests(result: Breakdown, tests: pd.DataFrame) -> Table:
+def _tests(result: Breakdown, tests: pd.DataFrame) -> TableBlock:
     rows = _cut_by_cut(tests)
     columns: list[Shown] = [
         _CORRECT, *_of(rows), (text("First:second"), _pair),
@@ -240,7 +240,7 @@ def _tests(result: Breakdown, tests: pd.DataFrame) -> Table:
     )
 
 
-def _headroom(result: Breakdown, headroom: pd.DataFrame) -> Table:
+def _headroom(result: Breakdown, headroom: pd.DataFrame) -> TableBlock:
     rows = _cut_by_cut(headroom)
     return result_table(
         result, "headroom", "What would a perfect rewriter gain?",
@@ -253,7 +253,7 @@ def _headroom(result: Breakdown, headroom: pd.DataFrame) -> Table:
 
 
 #: Table → the function that shows its rows.
-_VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame], Table]] = {
+_VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame], TableBlock]] = {
     "attribution": _attribution, "blame": _blame, "answerable": _answerable, "tests": _tests, "headroom": _headroom,
 }  # fmt: skip
 
@@ -308,4 +308,4 @@ def show_turns(
     caption = f"{number} of {counted(result.evaluated.turns, 'turn')} in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
     if len(cards) < number:
         caption += f"; shown: the {len(cards)} with the largest difference between QR and Human"
-    return Cards(f"turns-{bin_}", caption, tuple(cards), asked=True)
+    return Cards(f"turns-{bin_}", caption, tuple(cards), requested=True)

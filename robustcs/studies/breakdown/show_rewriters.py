@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from robustcs.documents.bins import CAUSE_TITLES, formulations, marks
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, TableBlock
 from robustcs.documents.figures import BIN_COLOURS
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.slices import found_table, slices_table
@@ -57,7 +57,7 @@ def best_rewriter(result: Breakdown, cut: Cut) -> str:
     return str(rows["rewriter"][rows["qr"].idxmax()])
 
 
-def overview(result: Breakdown) -> tuple[Table | Figure, ...]:
+def overview(result: Breakdown) -> tuple[TableBlock | Figure, ...]:
     """Return the table of all systems and the figure."""
     cut = headline_cut(shown_cuts(result.table("bins")))
     return systems_table(result, [cut], "overview"), figure(result, cut)
@@ -69,7 +69,7 @@ def figure(result: Breakdown, cut: Cut) -> Figure:
     return (_squares if squares else _bars)(result, cut)
 
 
-def systems_table(result: Breakdown, cuts: Sequence[Cut], name: str) -> Table:
+def systems_table(result: Breakdown, cuts: Sequence[Cut], name: str) -> TableBlock:
     """Return Human, the rewriters by their means, and Original at some thresholds of one measure, as the view of ``name``."""
     rows = pd.concat([at(result.overview, cut).assign(cut=place) for place, cut in enumerate(cuts)])
     ends = rows["system"].map({"human": 0, "original": 2}).fillna(1)
@@ -118,7 +118,7 @@ def _pairs(rewriters: int) -> str:
     return counted(rewriters * (rewriters - 1) // 2, "pair")
 
 
-def show_rewriters(result: Breakdown) -> tuple[Table, ...]:
+def show_rewriters(result: Breakdown) -> tuple[TableBlock, ...]:
     """Return the tables that compare the rewriters; answered turns are tested at the headline threshold only."""
     cuts = shown_cuts(result.rewriters)
     cut = headline_cut(cuts)
@@ -132,7 +132,7 @@ def show_rewriters(result: Breakdown) -> tuple[Table, ...]:
     return (*tables, *pairs, _repairs(result, cuts), _choice(result))
 
 
-def _tests(result: Breakdown, cut: Cut) -> Table:
+def _tests(result: Breakdown, cut: Cut) -> TableBlock:
     rows = at(result.rewriter_tests, cut)
     turns: Shown = (count("turns"), lambda row: f"{row.only_first} : {row.only_second}")
     comparisons = int(rows["comparisons"].iloc[0])
@@ -149,7 +149,7 @@ def _tests(result: Breakdown, cut: Cut) -> Table:
     )  # fmt: skip
 
 
-def _scores(result: Breakdown) -> Table:
+def _scores(result: Breakdown) -> TableBlock:
     note = (
         f"Difference: first − second. 95% CI and p: not adjusted for multiple comparisons; p adj.: max-T over the"
         f" {_pairs(len(rewriter_names(result)))} of a measure. Detectable: the smallest true difference that the test finds"
@@ -162,7 +162,7 @@ def _scores(result: Breakdown) -> Table:
     )  # fmt: skip
 
 
-def _repairs(result: Breakdown, cuts: list[Cut]) -> Table:
+def _repairs(result: Breakdown, cuts: list[Cut]) -> TableBlock:
     frame = result.repairs
     columns: list[Shown] = [
         (
@@ -186,7 +186,7 @@ def _repairs(result: Breakdown, cuts: list[Cut]) -> Table:
     )  # fmt: skip
 
 
-def _choice(result: Breakdown) -> Table:
+def _choice(result: Breakdown) -> TableBlock:
     note = (
         "Chosen: the mean if the best rewriter could be chosen for every turn. By chance: the gain if the scores of every turn"
         " were assigned to the rewriters at random; then no rewriter is better than another, and the highest mean is lower. A"
@@ -258,7 +258,7 @@ def draw_squares(width: Width, result: Breakdown, cut: Cut) -> MatplotlibFigure:
     )
 
 
-def show_costs(result: Breakdown, cut: Cut) -> list[Table]:
+def show_costs(result: Breakdown, cut: Cut) -> list[TableBlock]:
     """Return the table of the differences between rewrites and Human texts, with their costs, at one threshold."""
     rows = at(result.error_types, cut)
     if not len(rows):
@@ -281,7 +281,7 @@ def show_costs(result: Breakdown, cut: Cut) -> list[Table]:
     )]  # fmt: skip
 
 
-def show_slices(result: Breakdown, cut: Cut) -> list[Table]:
+def show_slices(result: Breakdown, cut: Cut) -> list[TableBlock]:
     """Return the table of the best rewriter's errors by slice at one threshold, and that of the slices found."""
     rows = at(result.slices, cut)
     rows = rows[rows["cause"] == "qr"]

@@ -68,7 +68,7 @@ def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, **split: Any) -> N
     """
     from robustcs.studies.breakdown import show as shown
 
-    workspace = call.answered()
+    workspace = call.with_runs()
     result = call.ask(workspace, **split)
     cards = () if show is None else (shown.show_turns(result, show),)
     call.emit(workspace, result, lambda: (*shown.show(result, call.tables), *cards))

@@ -70,12 +70,12 @@ class Check(Result):
 
 def text_rows(
     texts: Mapping[str, Mapping[str, str]],
-    answered: Mapping[str, Collection[str]],
+    covered: Mapping[str, Collection[str]],
     turns: Sequence[str],
 ) -> list[tuple[Any, ...]]:
     """Return the rows of ``texts``: how these texts, by formulation and turn, fit the judged or scored ``turns``.
 
-    ``answered``: formulation → the turns that its run answers, if known.
+    ``covered``: formulation → the turns that its run answers, if known.
     """
     judged = set(turns)
     original = texts.get("original", {})
@@ -91,8 +91,8 @@ def text_rows(
             (len(judged - known.keys()), len(known.keys() - judged)) if turns else (None, None)
         )
         lacking = (
-            sum(turn not in answered[formulation] for turn in known)
-            if formulation in answered
+            sum(turn not in covered[formulation] for turn in known)
+            if formulation in covered
             else None
         )
         rows.append((formulation, len(known), without, extra, lacking, same))
@@ -101,10 +101,10 @@ def text_rows(
 
 def run_row(matrix: GradeMatrix) -> tuple[Any, ...]:
     """Return the row of a run: how it fits the judgments."""
-    answered = matrix.retrieved[~matrix.missing]
+    covered = matrix.retrieved[~matrix.missing]
     depths = (
-        (int(answered.min()), float(np.median(answered)), int(answered.max()))
-        if len(answered)
+        (int(covered.min()), float(np.median(covered)), int(covered.max()))
+        if len(covered)
         else (0, 0.0, 0)
     )
     shares = []
@@ -114,7 +114,7 @@ def run_row(matrix: GradeMatrix) -> tuple[Any, ...]:
         shares.append(int((top > UNJUDGED).sum()) / retrieved if retrieved else np.nan)
     return (
         matrix.name,
-        len(answered),
+        len(covered),
         int(matrix.missing.sum()),
         matrix.extra_turns,
         *depths,

@@ -11,7 +11,7 @@ from robustcs.evaluation.judgments import merge_qrels
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import ANSWER_FAMILIES
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, expected_of
+from robustcs.evaluation.turns import CoveredTurns, count_turns, covered_by_run, expected_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.project import requirements
@@ -47,16 +47,17 @@ class Readiness:
             **{name: partial(self._scored, name) for name in ("breakdown", "sweep", "evaluate")},
             "correlate": self._pairs, "robustness": partial(self.check_files, ["paraphrases"]),
             "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages,
-            **{name: partial(self._asked, name) for name in STUDY_TABLES}, "review": self._reviewed,
+            **{name: partial(self._check_table, name) for name in STUDY_TABLES}, "review": self._reviewed,
             # their own checks are in the studies
-            **{name: partial(self._ask, name) for name in ("audit", "paraphrase", "diversity")},
+            **{name: partial(self._prepare, name) for name in ("audit", "paraphrase", "diversity")},
         }  # fmt: skip
 
     def rows(self) -> list[Row]:
         """Return one row per command of the registry except ``check``, and one for ``report``."""
         errors = {one.name: self._error(one) for one in STUDIES if one.name != "check"}
         rows = [
-            _row(f"{name} {study(name).asked}".strip(), error) for name, error in errors.items()
+            _row(f"{name} {study(name).batch_option}".strip(), error)
+            for name, error in errors.items()
         ]
         return [*rows, _row("report", self._report_error(errors))]
 
@@ -64,7 +65,7 @@ class Readiness:
         """Return the commands for which the project has no input of any kind."""
         given = _given(self.project)
         return tuple(
-            f"{one.name} {one.asked}".strip()
+            f"{one.name} {one.batch_option}".strip()
             for one in STUDIES
             if one.reads and not any(given[name] for name in one.reads)
         )
@@ -75,14 +76,14 @@ class Readiness:
             if one.name == "robustness" and requirements.is_experiment(self.project):
                 self._check_experiment()
                 return None
-            answered = self if not _RANKED & set(one.reads) else self._answered
+            with_runs = self if not _RANKED & set(one.reads) else self._with_runs
             for need in one.needs:
-                requirements.REQUIREMENTS[need](answered.workspace)
+                requirements.REQUIREMENTS[need](with_runs.workspace)
             if one.name in _MEANS:
                 self.workspace.averaged(self.project.metrics)
-            answered.check_files(one.reads)
+            with_runs.check_files(one.reads)
             if _RANKED & set(one.reads):
-                answered.check_turns(one)
+                with_runs.check_turns(one)
             self._own.get(one.name, lambda: None)()
             if one.name == "retrieve" and self._waiting:
                 self._check_index()
@@ -173,7 +174,7 @@ class Readiness:
         ]
 
     @property
-    def _answered(self) -> Readiness:
+    def _with_runs(self) -> Readiness:
         """The readiness after retrieving missing runs, if an index is configured. Raises an error if retrieval cannot run."""
         cells = {cell.name: cell for some in cells_of(self.workspace).values() for cell in some}
         if self.project.retrieval is None or not (
@@ -215,16 +216,16 @@ class Readiness:
 
     def _scored(self, name: str) -> None:
         """Run a study on per-turn scores or answers, which are small; of runs alone, the turns are checked already."""
-        answered = self._answered.workspace
+        with_runs = self._with_runs.workspace
         files = (
-            answered.scored_systems()
+            with_runs.scored_systems()
             if name == "evaluate"
-            else answered.formulation_files().values()
+            else with_runs.formulation_files().values()
         )
         if any(file.kind != "runs" for file in files):
-            self._ask(name)
+            self._prepare(name)
 
-    def _ask(self, name: str) -> None:
+    def _prepare(self, name: str) -> None:
         study(name).prepare(self.workspace.of(self.project))
 
     @cached_property
@@ -239,13 +240,13 @@ class Readiness:
 
     def _pairs(self) -> None:
         """Check that rewriters and Human share turns; without runs, files are small, and the study itself joins them."""
-        answered = self._answered
-        if answered._pairs_have_runs and not self.project.answer_similarity:
+        with_runs = self._with_runs
+        if with_runs._pairs_have_runs and not self.project.answer_similarity:
             human, *rewriters = (set(self.survey.texts[name]) for name in self._paired)
             known = [
-                set(self.survey.answered[name])
+                set(self.survey.covered[name])
                 for name in self._paired
-                if name in self.survey.answered
+                if name in self.survey.covered
             ]
             if not any((own & human).intersection(*known) for own in rewriters):
                 found = "no turn has texts of a rewriter and of Human and answers to compare"
@@ -254,16 +255,16 @@ class Readiness:
                 )
         else:
             study("correlate").part("pairs").read_question_pairs(
-                answered.workspace.of(answered.project), ()
+                with_runs.workspace.of(with_runs.project), ()
             )
 
-    def _by_all_judgments(self, run: Answered) -> Answered:
+    def _by_all_judgments(self, run: CoveredTurns) -> CoveredTurns:
         """Count the judged passages of a run after adding the new judgments to the qrels."""
         if run.judged or self._merged_qrels is None:
             return run
         policy = self.project.policy
         ranking = rank_run(read_run(run.path, run.name, ranks=policy.order == "rank"), policy)
-        found = answered_by_run(run.name, run.path, grade_matrix(ranking, self._merged_qrels))
+        found = covered_by_run(run.name, run.path, grade_matrix(ranking, self._merged_qrels))
         return replace(run, judged=found.judged)
 
     @cached_property
@@ -278,7 +279,7 @@ class Readiness:
         """Add the new judgments to the qrels; with judges alone, run ``augment``."""
         assert self._merged_qrels is not None
         if self.project.judges and not self.project.new_judgments:
-            self._ask("augment")
+            self._prepare("augment")
 
     def _scale(self) -> None:
         """Check that the grades of the qrels fit a scale for human judgments."""
@@ -293,14 +294,14 @@ class Readiness:
             qrels, self.project.policy.relevance_level, path, known.keys().__and__
         )
 
-    def _asked(self, table: str) -> None:
-        error = self.survey.asked[table]
+    def _check_table(self, table: str) -> None:
+        error = self.survey.study_errors[table]
         if error is not None:
             raise error
 
     def _reviewed(self) -> None:
         """Check the reviews, and the files of the studies with which they are crossed."""
-        self._asked("review")
+        self._check_table("review")
         for name in study("review").part("steps").PROPERTIES:
             if isinstance(error := self._error(study(name)), InputError):
                 raise error
@@ -312,7 +313,7 @@ class Readiness:
 
         ``errors``: those of the commands. A command that can run answers its only question.
         """
-        answered = False
+        has_section = False
         for one in STUDIES:
             questions = [question for question in one.questions(self.project) if question.title]
             for question in questions:
@@ -325,8 +326,8 @@ class Readiness:
                     error = Readiness(self.workspace.of(part), self.survey)._error(one)
                 if isinstance(error, InputError):
                     return error
-                answered = answered or (error is None)
-        if not answered:
+                has_section = has_section or (error is None)
+        if not has_section:
             return UsageError(
                 "nothing-to-report",
                 "no analysis has all its inputs",

@@ -103,7 +103,7 @@ def ask(workspace: Workspace) -> Check:
     readiness = Readiness(workspace, survey)
     content: dict[str, Any] = {
         "files": survey.files, "runs": map(run_row, survey.matrices),
-        "texts": text_rows(survey.texts, survey.answered, turns), "commands": readiness.rows(),
+        "texts": text_rows(survey.texts, survey.covered, turns), "commands": readiness.rows(),
         "skipped": survey.skipped,
     }  # fmt: skip
     made = Check(

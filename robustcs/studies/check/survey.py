@@ -15,9 +15,9 @@ from robustcs.evaluation.grid import Grid, parse_cell
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix
 from robustcs.evaluation.ranking import notes_on_ranks, rank_run
 from robustcs.evaluation.turns import (
-    Answered,
-    answered_by_run,
-    answered_by_turns,
+    CoveredTurns,
+    covered_by_run,
+    covered_by_turns,
     expected_of,
     strangers,
 )
@@ -87,14 +87,14 @@ class Survey:
     broken, foreign
         Input (see :meth:`~robustcs.studies.check.readiness.Readiness.files`) → problems of its files. Broken files cannot be
         read; foreign files have no judged turn.
-    asked
+    study_errors
         Table of a study with separate turns → the error that the study raises for its files, or None. Set if all files can be
         read.
     matrices, runs
         Grade matrices of the readable runs, and the judged turns that these runs answer.
     texts
         Name of a formulation or of a set of additional questions → turn → text.
-    answered
+    covered
         System → the turns that its run answers. Excludes systems whose run cannot be read, or that have no run but scores or
         answers.
     scored
@@ -116,11 +116,11 @@ class Survey:
         self.uncounted = 0
         self.broken: dict[str, list[Problem]] = {}
         self.foreign: dict[str, list[Problem]] = {}
-        self.asked: dict[str, RobustcsError | None] = {}
+        self.study_errors: dict[str, RobustcsError | None] = {}
         self.matrices: list[GradeMatrix] = []
-        self.runs: list[Answered] = []
+        self.runs: list[CoveredTurns] = []
         self.texts: dict[str, dict[str, str]] = {}
-        self.answered: dict[str, frozenset[str]] = {}
+        self.covered: dict[str, frozenset[str]] = {}
         self.scored: set[str] = set()
         self.orders: dict[str, dict[str, str]] = {}
         self.notes: list[str] = []
@@ -154,7 +154,7 @@ class Survey:
                 )
                 found.append((source.path, read or {}))
                 if self.qrels and read:
-                    texts = answered_by_turns("", source.path, read, expected_of(self.qrels))
+                    texts = covered_by_turns("", source.path, read, expected_of(self.qrels))
                     self._refuse_stranger("rewrites", texts, self.qrels)
             self.texts[part.name], told = texts_in_order(found, part.name)
             workspace.notes += told
@@ -167,7 +167,7 @@ class Survey:
                 )
                 self.scored.update(() if scores is None else map(str, scores.index))
         self._further_texts(project)
-        self._unanswered(project, waiting)
+        self._uncovered(project, waiting)
         self._answers(project)
         for key in ("answer_similarity", "new_judgments"):
             for file in several(getattr(project, key) or ()):
@@ -303,11 +303,11 @@ class Survey:
                 )
                 whole.append(sound or unused)
         if all(whole):
-            self.asked[name] = None
+            self.study_errors[name] = None
             try:
                 registry.study(name).prepare(Workspace(project))
             except (UsageError, InputError) as error:
-                self.asked[name] = error
+                self.study_errors[name] = error
                 self.notes.append(f"[{name}]: {error}")
 
     def _run(self, workspace: Workspace, name: str, path: Path, found: _Run | InputError) -> None:
@@ -321,7 +321,7 @@ class Survey:
         run = self._read(f"{name} run", name, path, give, lambda run: run.rows)
         if run is None:
             return
-        self.answered[name] = run.turns
+        self.covered[name] = run.turns
         self.notes += run.notes
         if metadata := ir_metadata(path):
             self.notes.append(Note.of(name, "", f"ir_metadata is {metadata}"))
@@ -330,11 +330,11 @@ class Survey:
         if self.qrels is None or run.matrix is None:
             return
         self.matrices.append(run.matrix)
-        self.runs.append(answered_by_run(name, path, run.matrix))
+        self.runs.append(covered_by_run(name, path, run.matrix))
         self._refuse_stranger(f"{name} run", self.runs[-1], self.qrels)
         workspace.remember(name, path, run.rows)
 
-    def _refuse_stranger(self, of: str, file: Answered, qrels: Qrels) -> None:
+    def _refuse_stranger(self, of: str, file: CoveredTurns, qrels: Qrels) -> None:
         """Record a file without any judged turn as unusable."""
         problems = strangers(expected_of(qrels), [file])
         self.problems += problems
@@ -374,14 +374,14 @@ class Survey:
                     )
                 )
 
-    def _unanswered(self, project: Project, waiting: Mapping[str, Sequence[str]]) -> None:
+    def _uncovered(self, project: Project, waiting: Mapping[str, Sequence[str]]) -> None:
         """Note turns without a run. ``waiting``: system → turns that no retrieved run answers, if known."""
         scored = {
             part.name for part in project.formulations.values() if part.scores or part.answers
         }
         for name, texts in self.texts.items():
             if name not in project.systems and name not in scored:
-                self.answered[name] = frozenset()
+                self.covered[name] = frozenset()
                 if turns := waiting.get(name, list(texts)):
                     alone = f"no run answers {turns_in_words(turns)} of {name}; robustcs retrieve creates one"
                     kind = "no run answers these turns; robustcs retrieve creates one"

@@ -99,7 +99,7 @@ def clariq(
 
     ``conversations``: context → topic.
     """
-    given, found = tasks.tasks_of(outputs, topics, policy.missing != "zero"), tasks.Found()
+    given, found = tasks.tasks_of(outputs, topics, policy.missing != "zero"), tasks.TaskResults()
     if topics and (task := given.get("question_relevance")):
         tasks.question_relevance(found, task, topics, seed)
     if task := given.get("document_relevance"):

@@ -7,7 +7,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.findings import clariq_findings, verdicts
 from robustcs.studies.clariq.show import show
 from robustcs.studies.clariq.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: each system asks its best question, the answer is added to the query, and the documents retrieved with"
@@ -33,9 +33,9 @@ def _inputs(project: Project) -> Project:
     return only(project, ("clariq", "policy", "seed"))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
-    return Answer(
+    return SectionContent(
         result, show(result), clariq_findings(result), _READING, verdicts=verdicts(result)
     )
 
@@ -43,7 +43,7 @@ def _answer(workspace: Workspace) -> Answer:
 QUESTIONS = (
     Question(
         "clariq", "Do clarifying questions help?",
-        ("document_relevance", "question_relevance", "clarification_need", "preference"), _inputs, _answer,
+        ("document_relevance", "question_relevance", "clarification_need", "preference"), _inputs, _content,
         given=_has_systems
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Figure, TableBlock
 from robustcs.documents.forest import told_left_out
 from robustcs.documents.tables import notes_of, result_table, wide_table
 from robustcs.documents.words import score
@@ -96,7 +96,7 @@ def _by_run(
     caption: str,
     note: str,
     what: str = "topic",
-) -> Table:
+) -> TableBlock:
     """Return a table with one row per run; ``heads`` maps the values of column ``across`` to column heads."""
     frame = result.tables[name]
     rows = frame[frame[across].isin(list(heads))]
@@ -164,7 +164,7 @@ def _ranked(result: Clariq, metric: str) -> list[str]:
 
 def _compared(
     result: Clariq, task: str, metrics: Sequence[str], subject: str, slug: str
-) -> list[Table]:
+) -> list[TableBlock]:
     frame = result.comparisons[result.comparisons["task"] == task]
     rows = pd.concat([frame[frame["metric"] == metric] for metric in metrics])
     if not len(rows):
@@ -185,7 +185,7 @@ def _with_runs(rows: pd.DataFrame, between: str) -> pd.DataFrame:
     return rows.assign(runs=rows["first"].map(_name) + between + rows["second"].map(_name))
 
 
-def _preference(result: Clariq) -> Table:
+def _preference(result: Clariq) -> TableBlock:
     frame = _with_runs(result.preference, " : ")
     return result_table(
         result, "preference", "Which system do assessors prefer?",

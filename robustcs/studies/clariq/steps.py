@@ -148,7 +148,10 @@ class ClariqInputs:
         )
 
     def _has_topics(
-        self, name: str, questions: Mapping[str, object], documents: clarification.Asked | None
+        self,
+        name: str,
+        questions: Mapping[str, object],
+        documents: clarification.DocumentRelevance | None,
     ) -> bool:
         """Return whether a run answers topics, not contexts of conversations; then it must answer some of these topics."""
         path = self.files.runs[name]
@@ -206,15 +209,17 @@ class ClariqInputs:
 
     def _documents(
         self, lists: Mapping[str, Mapping[str, list[str]]]
-    ) -> dict[str, clarification.Asked]:
-        found: dict[str, clarification.Asked] = {}
+    ) -> dict[str, clarification.DocumentRelevance]:
+        found: dict[str, clarification.DocumentRelevance] = {}
         performance = self._performance()
         if performance:
             units = dict.fromkeys(unit for values in performance.values() for unit in values)
             for name, own in lists.items():
-                found[name] = clarification.after_asking(performance, self._tops(units, name, own))
+                found[name] = clarification.after_questions(
+                    performance, self._tops(units, name, own)
+                )
             found |= {
-                name: clarification.Asked(scores)
+                name: clarification.DocumentRelevance(scores)
                 for name, scores in clarification.baselines(performance).items()
             }
             if "no" not in found and "no" not in self.files.evaluations:
@@ -226,7 +231,9 @@ class ClariqInputs:
                 self.notes.append(
                     Note.of(name, "", "the values of --evaluations replace those of --performance")
                 )
-            found[name] = clarification.Asked(self._kept(self._evaluation(name, path), path))
+            found[name] = clarification.DocumentRelevance(
+                self._kept(self._evaluation(name, path), path)
+            )
         return found
 
     def _performance(self) -> QuestionScores:

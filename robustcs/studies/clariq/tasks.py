@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.clarification import CUTOFFS, Asked, confusion, recalls, weighted_scores
+from robustcs.evaluation.clarification import (
+    CUTOFFS,
+    DocumentRelevance,
+    confusion,
+    recalls,
+    weighted_scores,
+)
 from robustcs.inputs.clariq import NEEDS, Topics
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.messages import Message, OptionName
@@ -94,12 +100,12 @@ class Outputs(NamedTuple):
     """
 
     questions: Mapping[str, Mapping[str, Sequence[str]]]
-    documents: Mapping[str, Asked]
+    documents: Mapping[str, DocumentRelevance]
     needs: Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class Found:
+class TaskResults:
     """Results of the tasks: rows by table, scored topics, topics that a system misses, and notes on comparisons."""
 
     rows: dict[str, list[Any]] = field(
@@ -165,26 +171,28 @@ def tasks_of(outputs: Outputs, topics: Topics | None, drop: bool) -> dict[str, T
 
     Raises :class:`UsageError` if no unit is left, or if the systems have no measure of document relevance in common.
     """
-    lists, asked, needs = outputs
+    lists, relevance, needs = outputs
     found: dict[str, Task] = {}
     if lists and topics and topics.questions:
         found["question_relevance"] = Task(lists, *common_units(topics.questions, lists, drop))
-    if asked:
-        asked = {name: asked[name] for name in (*BASELINES, *asked) if name in asked}
-        metrics = _metrics(asked)
+    if relevance:
+        relevance = {
+            name: relevance[name] for name in (*BASELINES, *relevance) if name in relevance
+        }
+        metrics = _metrics(relevance)
         if not metrics:
             raise UsageError(
                 "no-common-measures",
-                f"{', '.join(asked)} have no measure in common",
+                f"{', '.join(relevance)} have no measure in common",
                 "use the same for all",
             )
-        scores = {name: own.scores[metrics[0]] for name, own in asked.items()}
+        scores = {name: own.scores[metrics[0]] for name, own in relevance.items()}
         have = {
-            name: {unit for unit in own if asked[name].outcomes.get(unit) != "no output"}
+            name: {unit for unit in own if relevance[name].outcomes.get(unit) != "no output"}
             for name, own in scores.items()
         }
         found["document_relevance"] = Task(
-            asked, *common_units(dict.fromkeys(chain(*scores.values())), have, drop)
+            relevance, *common_units(dict.fromkeys(chain(*scores.values())), have, drop)
         )
     if not all(task.kept for task in found.values()):
         raise UsageError(
@@ -203,13 +211,13 @@ def tasks_of(outputs: Outputs, topics: Topics | None, drop: bool) -> dict[str, T
     return found
 
 
-def _metrics(asked: Mapping[str, Asked]) -> list[str]:
+def _metrics(relevance: Mapping[str, DocumentRelevance]) -> list[str]:
     """Return the measures of document relevance that all systems have."""
-    first, *others = (own.scores for own in asked.values())
+    first, *others = (own.scores for own in relevance.values())
     return [metric for metric in first if all(metric in own for own in others)]
 
 
-def question_relevance(found: Found, task: Task, topics: Topics, seed: int) -> None:
+def question_relevance(found: TaskResults, task: Task, topics: Topics, seed: int) -> None:
     """Add recall@k of the topics' questions."""
     lists, kept, missing = task
     relevant = {topic: topics.questions[topic] for topic in kept}
@@ -238,7 +246,11 @@ def question_relevance(found: Found, task: Task, topics: Topics, seed: int) -> N
 
 
 def document_relevance(
-    found: Found, task: Task, topics: Topics | None, conversations: Mapping[str, str], seed: int
+    found: TaskResults,
+    task: Task,
+    topics: Topics | None,
+    conversations: Mapping[str, str],
+    seed: int,
 ) -> None:
     """Add document relevance after asking, and compare every system with the other systems and the baselines."""
     scored, kept, missing = task
@@ -267,7 +279,7 @@ def document_relevance(
                     name,
                     unit,
                     topic_of[unit],
-                    own.asked.get(unit),
+                    own.questions.get(unit),
                     own.outcomes.get(unit),
                     metric,
                     value,
@@ -278,7 +290,7 @@ def document_relevance(
     found.missing.update(topic_of[unit] for absent in missing.values() for unit in absent)
 
 
-def clarification_need(found: Found, task: Task, topics: Topics, seed: int) -> None:
+def clarification_need(found: TaskResults, task: Task, topics: Topics, seed: int) -> None:
     """Add weighted precision, recall and F1 over all topics, and mean squared error and Cohen's kappa over predicted topics.
 
     A topic without a prediction counts as wrong and has no squared error.

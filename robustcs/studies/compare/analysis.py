@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation.missing_scores import bounded_comparisons
-from robustcs.evaluation.ranking import Top
-from robustcs.evaluation.state import State, SystemState
+from robustcs.evaluation.ranking import GradedTop
+from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.evaluation.thresholds import (
     DEFAULT_THRESHOLDS,
     Threshold,
@@ -153,9 +153,9 @@ class Comparison(Result):
         text("reason", "the reason; if numbers differ between the rows, their range"),
     )  # fmt: skip
 
-    old: State
-    new: State
-    tops: Mapping[str, Top] = field(default_factory=dict)
+    old: ProjectState
+    new: ProjectState
+    tops: Mapping[str, GradedTop] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -195,8 +195,8 @@ class Comparison(Result):
 
 
 def compare(
-    old: State,
-    new: State,
+    old: ProjectState,
+    new: ProjectState,
     evaluated: Evaluated,
     rescored: Mapping[str, Rescored] | None = None,
     gate: Gate = NO_GATE,
@@ -269,7 +269,7 @@ def compare(
     lines = lines if len(cases) else doubts(measures.itertuples())
     content = Comparison.built(
         inputs=_inputs(old, new),
-        measures=measures.assign(**_answered(changes, old, new, missing)),
+        measures=measures.assign(**_covered(changes, old, new, missing)),
         turns=_turns(changes, old, new, thresholds),
         conclusions=_conclusions(common, old, new, missing, by, seed),
         gate=cases,
@@ -282,7 +282,7 @@ def _scored(system: SystemState) -> set[str]:
     return {turn for scores in system.scores.values() for turn in scores}
 
 
-def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
+def _inputs(old: ProjectState, new: ProjectState) -> list[tuple[str, str, str]]:
     before = {str(entry["role"]): entry for entry in old.inputs}
     after = {str(entry["role"]): entry for entry in new.inputs}
     rows = []
@@ -336,8 +336,8 @@ def _measures(changes: Sequence[Change], fits: Fits, by: Grouping, seed: int) ->
     return frame.assign(system=systems, metric=metrics, turns=turns, **means, **told)
 
 
-def _answered(
-    changes: Sequence[Change], old: State, new: State, missing: Mapping[str, Missing]
+def _covered(
+    changes: Sequence[Change], old: ProjectState, new: ProjectState, missing: Mapping[str, Missing]
 ) -> dict[str, list[int]]:
     """Return, for each change, the system's number of turns, and of those answered and missing in each state."""
     systems = [(old.systems[one.run], new.systems[one.run], one.metric) for one in changes]
@@ -347,15 +347,15 @@ def _answered(
             len(first.scores[metric].keys() | second.scores[metric].keys() | own.turns)
             for (first, second, metric), own in zip(systems, lost, strict=True)
         ],
-        "answered_old": [len(first.answered(metric)) for first, _, metric in systems],
-        "answered_new": [len(second.answered(metric)) for _, second, metric in systems],
+        "answered_old": [len(first.covered(metric)) for first, _, metric in systems],
+        "answered_new": [len(second.covered(metric)) for _, second, metric in systems],
         "missing_old": [len(own.old) for own in lost],
         "missing_new": [len(own.new) for own in lost],
     }
 
 
 def _turns(
-    changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]
+    changes: Sequence[Change], old: ProjectState, new: ProjectState, thresholds: Sequence[Threshold]
 ) -> list[tuple[Any, ...]]:
     rows = []
     for change in changes:
@@ -379,8 +379,8 @@ def _why(
     now: float,
     before: SystemState,
     after: SystemState,
-    old: State,
-    new: State,
+    old: ProjectState,
+    new: ProjectState,
 ) -> str:
     """Return the cause of a changed score: words or ranking, judgments, both, scores or policy."""
     if not before.rankings or not after.rankings:
@@ -407,8 +407,8 @@ def _crossed(was: float, now: float, thresholds: Sequence[Threshold]) -> str:
 
 def _conclusions(
     common: Sequence[str],
-    old: State,
-    new: State,
+    old: ProjectState,
+    new: ProjectState,
     missing: Mapping[str, Missing],
     by: Grouping,
     seed: int,
@@ -439,7 +439,7 @@ def _conclusions(
 def _better(
     names: Sequence[str],
     metric: str,
-    state: State,
+    state: ProjectState,
     lost: Sequence[Set[str]],
     doubted: Sequence[str],
     by: Grouping,

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation.outcomes import OUTCOMES
-from robustcs.evaluation.state import State, SystemState
+from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Grouping
 from robustcs.statistics import Floats
 from robustcs.studies.compare.changes import ROUNDING, Change, wrong_by
 from robustcs.studies.compare.fit import FALL, Fits, figures, worst
-from robustcs.studies.compare.gate import Case, Condition, Evidence, decided
+from robustcs.studies.compare.gate import Condition, Evidence, GateCase, decided
 from robustcs.studies.compare.missing import Missing
 from robustcs.wording import counted, some_of, verb
 
@@ -77,7 +77,7 @@ class Gate:
         Number of turns that a run may lose.
     drawn
         The draws that ``expected`` needs, or the reason why there are none.
-    asked
+    requested
         Measures that the user named.
     """
 
@@ -85,7 +85,7 @@ class Gate:
     evidence: Evidence = "test"
     allow_missing: int = 0
     drawn: Drawn | str = field(default="", repr=False)
-    asked: Sequence[str] = ()
+    requested: Sequence[str] = ()
 
     def notes(self, how: str) -> list[str]:
         """Return the notes of the outcome: the evidence, ``how`` cases were tested, and warnings."""
@@ -104,7 +104,7 @@ class Gate:
 NO_GATE = Gate()
 
 
-def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
+def _declared(old: ProjectState, new: ProjectState) -> Iterable[tuple[str, str]]:
     """Yield names of formulations and groups that the new state lost or changed, each with the reason."""
     for name in old.formulations:
         if name not in new.formulations and (
@@ -137,8 +137,8 @@ class Cases:
 
     gate: Gate
     changes: Sequence[Change]
-    old: State
-    new: State
+    old: ProjectState
+    new: ProjectState
     thresholds: Sequence[Threshold]
     fits: Fits
     missing: Mapping[str, Missing] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class Cases:
             _unknown(EVERY, *one) for one in (*gone.items(), *_declared(self.old, self.new))
         ], how
 
-    def cases(self, condition: Condition) -> Iterable[Case]:
+    def cases(self, condition: Condition) -> Iterable[GateCase]:
         """Yield a case for every run and measure that the condition covers and both states have."""
         if condition.what in ("qa", "qr"):
             yield from self._errors(condition)
@@ -180,7 +180,7 @@ class Cases:
             if condition.addresses(change.run, change.metric):
                 yield self._case(condition, [change], change.metric, np.negative)
 
-    def _answers(self, condition: Condition) -> Iterable[Case]:
+    def _answers(self, condition: Condition) -> Iterable[GateCase]:
         """Yield a case for every system with answers: the turns with the outcome of the condition."""
         what = condition.what
         for name, new in self.new.systems.items():
@@ -211,7 +211,7 @@ class Cases:
             for state in (self.old, self.new)
         )
 
-    def _errors(self, condition: Condition) -> Iterable[Case]:
+    def _errors(self, condition: Condition) -> Iterable[GateCase]:
         """Yield a case for every rewriter, measure and threshold: the turns with a QA error or with a rewriter error."""
         found = {(change.run, change.metric): change for change in self.changes}
         human = self._human()
@@ -311,7 +311,7 @@ class Cases:
         metric: str,
         harm: Callable[..., Any],
         least: float = math.nan,
-    ) -> Case:
+    ) -> GateCase:
         """Return the case of the runs ``parts``.
 
         ``harm`` is a function of the runs' scores (float64[…, T] each) that grows as the scores get worse; ``least`` is the
@@ -345,18 +345,18 @@ class Cases:
         if decisive and not decisive.lost:  # else nothing more needs to be said about judgments
             problems += [text for fit in fits if fit.run != decisive.run for text in fit.problems]
         problems = [*problems, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
-        return Case(
+        return GateCase(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
             problems=tuple(problems), lost=lost, fit=decisive, alike=rankings[0] == rankings[1],
             missing=tuple(self._missing(ranked)),
         )  # fmt: skip
 
     def _lost(self, parts: Sequence[Change]) -> tuple[int, list[str]]:
-        """Return the number of turns that only the old runs answered, and the resulting problems."""
+        """Return the number of turns that only the old runs covered, and the resulting problems."""
         gone: set[str] = set()
         for part in parts:
             before, after = (
-                state.systems[part.run].answered(part.metric) for state in (self.old, self.new)
+                state.systems[part.run].covered(part.metric) for state in (self.old, self.new)
             )
             gone |= before - after
         if len(gone) <= self.gate.allow_missing:
@@ -409,12 +409,12 @@ class Cases:
             )
         return problems
 
-    def _gone(self, condition: Condition, cases: Sequence[Case]) -> list[dict[str, Any]]:
+    def _gone(self, condition: Condition, cases: Sequence[GateCase]) -> list[dict[str, Any]]:
         """Return a row for every old run and measure that a condition covers and that has no case."""
         have = {(case.run, case.metric.partition(" ")[0]) for case in cases}
         rows = []
         for run, system in self.old.systems.items():
-            metrics = [*system.scores, *self.gate.asked]
+            metrics = [*system.scores, *self.gate.requested]
             if condition.what in OUTCOMES:
                 metrics = [condition.what] if system.outcomes else []
             elif condition.what in ("qa", "qr"):

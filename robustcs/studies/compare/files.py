@@ -41,7 +41,7 @@ _NOT_SCORES = ("wrong-columns", "no-such-column", "other-kind", "no-turns")
 
 
 @dataclass(frozen=True)
-class System:
+class SideFile:
     """A run or per-turn scores of one side; ``path`` may be a file in memory."""
 
     name: str
@@ -93,13 +93,13 @@ def _is_toml(path: Path) -> bool:
 
 
 def projects_of(
-    old: Any, new: Any, asked: Workspace
+    old: Any, new: Any, workspace: Workspace
 ) -> tuple[tuple[Project, dict[str, Path]], ...]:
     """Return the runs of each side as a project, and its per-turn scores by name.
 
     A side is a file, a Python object in place of a file, a list of files, or several of these by name. The name of a single
     system is that of its file if both files have the same name without suffixes; else it is ``run`` or ``scores``. Qrels and
-    policy are those of ``asked``, whose measures replace those that both sides have.
+    policy are those of ``workspace``, whose measures replace those that both sides have.
 
     Raises :class:`UsageError` for a run without qrels or an object of another type, and :class:`InputError` for a file that
     is neither a run nor per-turn scores.
@@ -107,21 +107,23 @@ def projects_of(
     sides = [_by_name(keyword, one) for keyword, one in zip(SIDES, (old, new), strict=True)]
     systems = [
         [
-            _system(name, f'{keyword}["{name}"]' if name else keyword, one, asked)
+            _system(name, f'{keyword}["{name}"]' if name else keyword, one, workspace)
             for name, one in side.items()
         ]
         for keyword, side in zip(SIDES, sides, strict=True)
     ]
     for one in (one for side in systems for one in side):
-        if one.kind == "run" and not asked.project.qrels:
+        if one.kind == "run" and not workspace.project.qrels:
             raise UsageError(
                 "no-qrels",
                 f"{shown(one.path)} is a run, but no qrels are given",
                 Message("add ", OptionName("qrels", "FILE")),
             )
     alone = _common_name(sides, systems)
-    systems = [[System(one.name or alone, one.kind, one.path) for one in side] for side in systems]
-    project = asked.project
+    systems = [
+        [SideFile(one.name or alone, one.kind, one.path) for one in side] for side in systems
+    ]
+    project = workspace.project
     measures = _measures(systems, project.metrics)
     return tuple(
         (
@@ -160,7 +162,7 @@ def _stem(path: Any) -> str:
     return Path(path).name.partition(".")[0] if isinstance(path, str | os.PathLike) else ""
 
 
-def _common_name(sides: Sequence[Mapping[str, Any]], systems: Sequence[Sequence[System]]) -> str:
+def _common_name(sides: Sequence[Mapping[str, Any]], systems: Sequence[Sequence[SideFile]]) -> str:
     """Return the name of the system that is alone in its side."""
     stems = {_stem(side[""]) for side in sides if "" in side}
     known = {name for side in sides for name in side if name}
@@ -170,11 +172,11 @@ def _common_name(sides: Sequence[Mapping[str, Any]], systems: Sequence[Sequence[
     return _usual(systems)
 
 
-def _usual(systems: Sequence[Sequence[System]]) -> str:
+def _usual(systems: Sequence[Sequence[SideFile]]) -> str:
     return "run" if any(one.kind == "run" for side in systems for one in side) else "scores"
 
 
-def _system(name: str, keyword: str, value: Any, asked: Workspace) -> System:
+def _system(name: str, keyword: str, value: Any, workspace: Workspace) -> SideFile:
     """Return a file, several files in place of one, or a Python object, with its kind.
 
     Raises the errors of :func:`projects_of`.
@@ -182,7 +184,7 @@ def _system(name: str, keyword: str, value: Any, asked: Workspace) -> System:
     files = value if isinstance(value, list | tuple) and value else [value]
     if all(isinstance(one, str | os.PathLike) for one in files):
         path = pooled([located(os.fspath(one)) for one in files])
-        return System(name, _kind_of_file(parts_of(path)[0], bool(asked.project.qrels)), path)
+        return SideFile(name, _kind_of_file(parts_of(path)[0], bool(workspace.project.qrels)), path)
     if is_iterable(value) and not (isinstance(value, Mapping) or is_frame(value) or is_ranx(value)):
         value = list(value)  # a generator can be read once only
     elif not (isinstance(value, Mapping) or is_frame(value) or is_ranx(value)):
@@ -190,8 +192,8 @@ def _system(name: str, keyword: str, value: Any, asked: Workspace) -> System:
             "give a project, a file, a frame, a dictionary or records with a run or per-turn scores"
         )
         raise UsageError("bad-type", f"{keyword} is {called(value)}", advice)
-    kind = _kind_of_object(value, asked)
-    return System(name, kind, file_of(kind, keyword, value))
+    kind = _kind_of_object(value, workspace)
+    return SideFile(name, kind, file_of(kind, keyword, value))
 
 
 def _kind_of_file(path: Path, judged: bool) -> Literal["run", "scores"]:
@@ -217,7 +219,7 @@ def _kind_of_file(path: Path, judged: bool) -> Literal["run", "scores"]:
     raise input_error(path, None, says, advice, "other-kind")
 
 
-def _kind_of_object(value: Any, asked: Workspace) -> Literal["run", "scores"]:
+def _kind_of_object(value: Any, workspace: Workspace) -> Literal["run", "scores"]:
     """Return what an object is read as: a run if it names passages, else per-turn scores.
 
     A dictionary by turn is a run if its inner keys differ between turns, or are judged passages.
@@ -230,8 +232,8 @@ def _kind_of_object(value: Any, asked: Workspace) -> Literal["run", "scores"]:
         if len(measure_columns(list(every))) == len(every):
             return "scores"
         differ = len(every) > max(map(len, inner))
-        judged = asked.project.qrels and any(
-            document in every for _, document, _ in asked.qrels.rows()
+        judged = workspace.project.qrels and any(
+            document in every for _, document, _ in workspace.qrels.rows()
         )
         return "run" if differ or judged else "scores"
     if is_frame(value):
@@ -248,15 +250,15 @@ def _kind_of_object(value: Any, asked: Workspace) -> Literal["run", "scores"]:
 
 
 def _measures(
-    systems: Sequence[Sequence[System]], asked: Sequence[Measure]
+    systems: Sequence[Sequence[SideFile]], requested: Sequence[Measure]
 ) -> list[Sequence[Measure]]:
     """Return the measures of each side.
 
-    Without ``asked``, they are those of the project in the current folder, or P@1 and NDCG@3; files of scores of which one has
+    Without ``requested``, they are those of the project in the current folder, or P@1 and NDCG@3; files of scores of which one has
     none of these are compared by every measure that they have. A side keeps measures that the other lacks, so that a gate can
     tell which are gone.
     """
-    usual: Sequence[Measure] = asked or find_project(None).metrics or DEFAULT_MEASURES
+    usual: Sequence[Measure] = requested or find_project(None).metrics or DEFAULT_MEASURES
     ranked = any(one.kind == "run" for side in systems for one in side)
     own = [
         _common_columns([one.path for one in side if one.kind == "scores"], ranked)
@@ -265,9 +267,11 @@ def _measures(
     known = [one for one in own if one is not None]
     if not known:
         return [usual, usual]
-    if asked:
+    if requested:
         return [
-            asked if one is None else [measure for measure in asked if measure in one] or asked
+            requested
+            if one is None
+            else [measure for measure in requested if measure in one] or requested
             for one in own
         ]
     shared = any(all(measure in one for one in known) for measure in usual)

@@ -22,7 +22,7 @@ import numpy as np
 from robustcs.evaluation.holes import JudgedRun
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.state import State
+from robustcs.evaluation.state import ProjectState
 from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.compare.changes import Rescored
@@ -42,7 +42,7 @@ Passage = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class JudgmentFit:
     """How well the judgments fit the top of a run in both states.
 
     depth
@@ -129,12 +129,12 @@ class Fits:
         Passages of new tops that the old state retrieves below its stored tops; None if unknown, as for a report.
     """
 
-    old: State
-    new: State
+    old: ProjectState
+    new: ProjectState
     rescored: Mapping[str, Rescored] = field(default_factory=dict)
     deeper: Set[Passage] | None = None
 
-    def of(self, run: str, metric: str, turns: Sequence[str]) -> Fit | None:
+    def of(self, run: str, metric: str, turns: Sequence[str]) -> JudgmentFit | None:
         """Return the fit of a run on some turns down to the measure's cutoff, or None if its passages are unknown."""
         before, after = self.old.systems[run], self.new.systems[run]
         if not before.heads or not after.heads:
@@ -161,7 +161,7 @@ class Fits:
         unsure = (
             set() if self.deeper is not None else {one for one in strange if one[0] in self._cut}
         )
-        return Fit(
+        return JudgmentFit(
             run, depth, before.judged_share(turns, depth), after.judged_share(turns, depth),
             again.judged_share(turns, depth) if again else math.nan,
             unjudged, len(entered), len(strange - unsure), len(unsure), np.array(both, dtype=bool),
@@ -178,7 +178,7 @@ class Fits:
         }
 
 
-def worst(fits: Sequence[Fit]) -> Fit:
+def worst(fits: Sequence[JudgmentFit]) -> JudgmentFit:
     """Return the fit that decides on a case of several runs, with the turns whose tops are judged in all of them."""
     chosen = max(
         fits,
@@ -191,7 +191,7 @@ def worst(fits: Sequence[Fit]) -> Fit:
     return replace(chosen, both=np.logical_and.reduce([fit.both for fit in fits]))
 
 
-def figures(fit: Fit | None, name: str, values: Floats) -> dict[str, Any]:
+def figures(fit: JudgmentFit | None, name: str, values: Floats) -> dict[str, Any]:
     """Return the columns of a table that describe a fit; ``values``: changes by turn, whose column is called ``name``."""
     if fit is None:
         return {}
@@ -202,7 +202,7 @@ def figures(fit: Fit | None, name: str, values: Floats) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def doubt(fit: Fit | None) -> str:
+def doubt(fit: JudgmentFit | None) -> str:
     """Return the caveat about a change of scores; empty if the judgments fit."""
     return LOST if fit and fit.lost else DOUBTFUL if fit and fit.doubtful else ""
 
@@ -213,7 +213,7 @@ def split_note(note: str) -> tuple[str, str]:
     return doubted, note.removeprefix(doubted).removeprefix("; ")
 
 
-def in_tops(state: State, turns: Set[str]) -> Set[Passage]:
+def in_tops(state: ProjectState, turns: Set[str]) -> Set[Passage]:
     """Return the passages that the state keeps for some turns: the tops of all runs."""
     heads = [
         (turn, system.heads[turn])
@@ -224,7 +224,9 @@ def in_tops(state: State, turns: Set[str]) -> Set[Passage]:
     return {(turn, document) for turn, head in heads for document, _ in head}
 
 
-def retrieved_deeper(old: State, runs: Iterable[JudgedRun], new: State) -> Set[Passage]:
+def retrieved_deeper(
+    old: ProjectState, runs: Iterable[JudgedRun], new: ProjectState
+) -> Set[Passage]:
     """Return the unjudged passages of new tops that old runs retrieve below their stored tops."""
     wanted = set[Passage]()
     for name, system in new.systems.items():
@@ -247,7 +249,7 @@ def retrieved_deeper(old: State, runs: Iterable[JudgedRun], new: State) -> Set[P
     return found
 
 
-def to_judge(fits: Iterable[Fit | None]) -> int:
+def to_judge(fits: Iterable[JudgmentFit | None]) -> int:
     """Return the number of passages to judge where the judgments no longer fit: the unjudged ones of all these new tops."""
     return len(set().union(*(fit.unjudged for fit in fits if fit and fit.lost)))
 

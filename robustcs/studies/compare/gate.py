@@ -39,14 +39,14 @@ from robustcs.statistics.estimate import p_text
 from robustcs.statistics.families import max_t
 from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests
 from robustcs.studies.compare.changes import ROUNDING, Aligned
-from robustcs.studies.compare.fit import Fit, lost_line, new_line, on_judged, to_judge
+from robustcs.studies.compare.fit import JudgmentFit, lost_line, new_line, on_judged, to_judge
 from robustcs.studies.compare.fit import figures as columns_of_fit
 from robustcs.wording import counted
 
 Outcome = Literal["failed", "cannot tell", "passed"]
 Evidence = Literal["test", "expected", "bounds"]
 #: The rule on missing scores or judgments that decided a case, if any.
-Rule = Literal["missing scores", "no fit", "new passages", ""]
+UndecidedRule = Literal["missing scores", "no fit", "new passages", ""]
 #: The worst first.
 DECISIONS: tuple[Outcome, ...] = ("failed", "cannot tell", "passed")
 
@@ -146,7 +146,7 @@ def no_worse(margin: float) -> Condition:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class GateCase:
     """One condition for one run and measure.
 
     metric
@@ -180,7 +180,7 @@ class Case:
     undrawn: str = ""
     problems: tuple[str, ...] = ()
     lost: int = 0
-    fit: Fit | None = None
+    fit: JudgmentFit | None = None
     alike: bool = False
     missing: tuple[str, ...] = ()
 
@@ -241,11 +241,11 @@ class Decision:
     expected: float = math.nan
     p_judged: float = math.nan
     to_judge: float = math.nan
-    rule: Rule = ""
+    rule: UndecidedRule = ""
 
 
 def decided(
-    cases: Sequence[Case], evidence: Evidence, by: Grouping, seed: int
+    cases: Sequence[GateCase], evidence: Evidence, by: Grouping, seed: int
 ) -> tuple[list[Decision], str]:
     """Decide all cases of one call. Also return how, such as ``p adjusted by max-T over 6 cases, 20 conversations``."""
     able = [
@@ -265,11 +265,11 @@ def decided(
     return [_decided(case, evidence, tests.get(id(case)), passages) for case in cases], how
 
 
-def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -> pd.DataFrame:
+def _tested(cases: Sequence[GateCase], evidence: Evidence, at: Aligned, seed: int) -> pd.DataFrame:
     """Return a row of test results for each case.
 
     The columns are p, p_corrected, ci_low, ci_high, note, floor (the smallest possible p), bound (a p of at most this value
-    is an upper bound) and p_judged: p_corrected on the turns of ``Case.both``, in the same family.
+    is an upper bound) and p_judged: p_corrected on the turns of ``GateCase.both``, in the same family.
     """
     filled = evidence == "expected"
     values = [case.drop[None] if case.drawn is None or not filled else case.drawn for case in cases]
@@ -326,7 +326,7 @@ def _tails(sums: Floats, subsets: Subsets) -> Floats:
     return np.asarray((1 + (subsets.sums(sums) <= rounding).sum(axis=1)) / subsets.total)
 
 
-def _decided(case: Case, evidence: Evidence, test: Any, passages: int) -> Decision:
+def _decided(case: GateCase, evidence: Evidence, test: Any, passages: int) -> Decision:
     """Return the decision on a case.
 
     ``test`` is its row of :func:`_tested`, or None if it was not tested; ``passages``: see :func:`to_judge`.
@@ -369,14 +369,14 @@ def _decided(case: Case, evidence: Evidence, test: Any, passages: int) -> Decisi
     return Decision(drop, outcome, "; ".join(filter(None, [*parts, *troubles])), **figures)
 
 
-def _explained(case: Case, test: Any) -> bool:
-    """Return whether new passages may explain a significant drop: it is not significant on the turns of ``Case.both``."""
+def _explained(case: GateCase, test: Any) -> bool:
+    """Return whether new passages may explain a significant drop: it is not significant on the turns of ``GateCase.both``."""
     rejects = case.condition.rejects
     return rejects(float(test.p_corrected)) and not rejects(float(test.p_judged))
 
 
 def _judged(
-    case: Case, evidence: Evidence, test: Any, drop: float, expected: float
+    case: GateCase, evidence: Evidence, test: Any, drop: float, expected: float
 ) -> tuple[Any, ...]:
     """Return the outcome of a tested case and the parts of its reason."""
     condition, p = case.condition, float(test.p_corrected)
@@ -427,8 +427,8 @@ def _judged(
     return "passed", excludes
 
 
-def _on_judged(case: Case, test: Any) -> str:
-    """Return the change on the turns of ``Case.both`` in words; empty if no such test is needed."""
+def _on_judged(case: GateCase, test: Any) -> str:
+    """Return the change on the turns of ``GateCase.both`` in words; empty if no such test is needed."""
     if case.both is None or case.fit is None:
         return ""
     if not case.both.any():
@@ -437,7 +437,7 @@ def _on_judged(case: Case, test: Any) -> str:
     return f"on the {on_judged([case.fit])}, {drop} (adjusted {p_text(test.p_judged, test.bound)})"
 
 
-def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:
+def _unmoved(case: GateCase, evidence: Evidence) -> tuple[Outcome, str]:
     """Decide a case without problems in which no score differs, although passages may have changed."""
     if case.alike:
         return "passed", "no turn differs"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robustcs.evaluation.missing_scores import MissingScores
-from robustcs.evaluation.state import State
+from robustcs.evaluation.state import ProjectState
 from robustcs.statistics import Floats
 from robustcs.wording import counted, verb
 
@@ -57,7 +57,7 @@ def missing_line(lost: int, turns: int, when: str, whose: str = "") -> str:
     return f"{lost} of {counted(turns, 'score')}{whose} {verb(lost, 'is', 'are')} missing in the {when} state"
 
 
-def missing_scores(old: State, new: State) -> dict[str, Missing]:
+def missing_scores(old: ProjectState, new: ProjectState) -> dict[str, Missing]:
     """Return the missing scores of the systems that both states have.
 
     In a file in which an absent score is missing, so is the score of a turn that only the other state has.
@@ -83,7 +83,7 @@ def missing_scores(old: State, new: State) -> dict[str, Missing]:
     return found
 
 
-def _turns_of_files(state: State) -> set[str]:
+def _turns_of_files(state: ProjectState) -> set[str]:
     """Return the turns that a state's files of per-turn scores have, also those whose scores are missing."""
     files = [one for one in state.systems.values() if one.absent_is_missing or one.unscored]
     return {

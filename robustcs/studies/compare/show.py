@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from robustcs.documents.data import to_json
-from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
+from robustcs.documents.document import Block, Card, Cards, Paragraph, TableBlock
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.text import beginning, one_line, visible
@@ -86,7 +86,7 @@ def incomplete(result: Comparison) -> list[str]:
     return list(found.values())
 
 
-def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
+def _measures(result: Comparison, moved: pd.DataFrame) -> TableBlock:
     rescored = bool(((moved["rescored"] - moved["old"]).abs() > ROUNDING).any())
     unit = result.evaluated.unit
     still = sorted(set(result.measures["system"]) - set(moved["system"]))
@@ -124,7 +124,7 @@ def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
     )
 
 
-def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
+def _bounds(result: Comparison, moved: pd.DataFrame) -> list[TableBlock]:
     """Return the bounds of the changes that unjudged passages could affect."""
     open_ = moved[(moved["high"] - moved["low"]) > ROUNDING]
     if not len(open_):
@@ -144,7 +144,7 @@ def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
     ]
 
 
-def _changed_inputs(result: Comparison) -> Table | Paragraph:
+def _changed_inputs(result: Comparison) -> TableBlock | Paragraph:
     changed = result.files[result.files["state"] != "same"]
     same = len(result.files) - len(changed)
     if not len(changed):
@@ -155,7 +155,7 @@ def _changed_inputs(result: Comparison) -> Table | Paragraph:
     )
 
 
-def _gate(result: Comparison) -> Table:
+def _gate(result: Comparison) -> TableBlock:
     """Return the cases that did not pass, worst first, or all cases if all passed, with reasons."""
     frame = result.gate
     rows = frame[frame["outcome"] != "passed"] if result.outcome != "passed" else frame
@@ -232,7 +232,7 @@ def _crossed(turns: pd.DataFrame) -> list[pd.DataFrame]:
     return sorted(parts, key=lambda part: -float(part["change"].abs().sum()))
 
 
-def _reasons(result: Comparison) -> Table:
+def _reasons(result: Comparison) -> TableBlock:
     """Return changed turns by run, measure and reason, with those that crossed a threshold up and down."""
     turns = result.turns.merge(result.measures[["system", "metric", "turns"]])
     turns["change"] /= turns["turns"]

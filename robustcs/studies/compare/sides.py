@@ -10,7 +10,7 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.holes import JudgedRun
-from robustcs.evaluation.state import State
+from robustcs.evaluation.state import ProjectState
 from robustcs.inputs.paths import StrPath, shown
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.policy import EvaluationPolicy
@@ -26,7 +26,7 @@ from robustcs.studies.compare.files import are_projects, projects_of
 class Opened:
     """A side: its state, the files read for it (path, role, rows), and its workspace and runs if available."""
 
-    state: State
+    state: ProjectState
     read: Sequence[tuple[StrPath, str, int]]
     workspace: Workspace | None = None
     runs: Mapping[str, JudgedRun] | None = None
@@ -52,19 +52,19 @@ def opened(workspace: Workspace, old: Any, new: Any) -> list[Opened]:
     ]
 
 
-def _refuse_scoring(asked: Project) -> None:
+def _refuse_scoring(requested: Project) -> None:
     """Raise :class:`UsageError` if qrels or a policy are given for projects, which have their own."""
     changed = [
-        key for key in SCORING if getattr(asked.policy, key) != getattr(EvaluationPolicy(), key)
+        key for key in SCORING if getattr(requested.policy, key) != getattr(EvaluationPolicy(), key)
     ]
-    for key in ["qrels"] * bool(asked.qrels) + changed:
+    for key in ["qrels"] * bool(requested.qrels) + changed:
         option = f"--{key.replace('_', '-')}"
         found = f"{option} is given, but OLD and NEW are projects"
         raise UsageError("own-settings", found, f"set {key} in both projects, or compare two runs")
 
 
 def _project(workspace: Workspace, given: Any) -> Opened:
-    asked = workspace.project
+    requested = workspace.project
     if not isinstance(given, Project):
         path = Path(given)
         kept = path if path.name == Path(STATE).name else path / STATE
@@ -76,13 +76,15 @@ def _project(workspace: Workspace, given: Any) -> Opened:
                     "no-state", f"{path} has neither {CONFIG_NAME} nor {STATE}", advice
                 )
             state = read_state(kept)
-            return Opened(_asked(state, asked), [(str(kept), "state", len(state.systems))])
+            return Opened(
+                _with_requested(state, requested), [(str(kept), "state", len(state.systems))]
+            )
         given = read_project(project_file)
     project = replace(
         given,
-        metrics=tuple(workspace.averaged(asked.metrics or given.metrics, given=True)),
-        thresholds=asked.thresholds or given.thresholds,
-        policy=replace(given.policy, strict=given.policy.strict or asked.policy.strict),
+        metrics=tuple(workspace.averaged(requested.metrics or given.metrics, given=True)),
+        thresholds=requested.thresholds or given.thresholds,
+        policy=replace(given.policy, strict=given.policy.strict or requested.policy.strict),
     )
     return _of(workspace.of(project))
 
@@ -96,9 +98,9 @@ def _of(side: Workspace, scores: Mapping[str, Path] | None = None) -> Opened:
     return Opened(state, read, side, runs)
 
 
-def _asked(state: State, asked: Project) -> State:
+def _with_requested(state: ProjectState, requested: Project) -> ProjectState:
     """Return the state with the requested measures and thresholds."""
-    names = [measure.name for measure in asked.metrics]
+    names = [measure.name for measure in requested.metrics]
     systems = {
         name: replace(
             system,
@@ -109,5 +111,7 @@ def _asked(state: State, asked: Project) -> State:
     if names:
         state = replace(state, systems=systems)
     return (
-        replace(state, thresholds=tuple(map(str, asked.thresholds))) if asked.thresholds else state
+        replace(state, thresholds=tuple(map(str, requested.thresholds)))
+        if requested.thresholds
+        else state
     )

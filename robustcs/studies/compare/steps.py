@@ -15,8 +15,8 @@ from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, po
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import evaluate
-from robustcs.evaluation.ranking import Top
-from robustcs.evaluation.state import DEEPEST, SHOWN, State
+from robustcs.evaluation.ranking import GradedTop
+from robustcs.evaluation.state import DEEPEST, SHOWN, ProjectState
 from robustcs.inputs.collection import read_passages
 from robustcs.messages import Message, OptionName
 from robustcs.policy import EvaluationPolicy
@@ -110,7 +110,7 @@ def rescored_runs(old: Opened, new: Opened) -> dict[str, Rescored]:
     }
 
 
-def common_turns(old: State, new: State) -> Iterator[Set[str]]:
+def common_turns(old: ProjectState, new: ProjectState) -> Iterator[Set[str]]:
     """Yield the turns that both states score, for each system and measure that both have."""
     for name, system in old.systems.items():
         after = new.systems[name].scores if name in new.systems else {}
@@ -201,7 +201,7 @@ def drawn_grades(old: Opened, new: Opened, seed: int) -> Drawn | str:
     )
 
 
-def best_passages(sides: Sequence[Opened], runs: Sequence[str]) -> dict[str, Top]:
+def best_passages(sides: Sequence[Opened], runs: Sequence[str]) -> dict[str, GradedTop]:
     """Return the best passages of these runs in both states, as far as they are known."""
     return {
         f"{name}, {when}": {turn: list(top[:SHOWN]) for turn, top in system.heads.items()}
@@ -210,7 +210,7 @@ def best_passages(sides: Sequence[Opened], runs: Sequence[str]) -> dict[str, Top
     }  # fmt: skip
 
 
-def texts_of_passages(sides: Sequence[Opened], tops: Mapping[str, Top]) -> dict[str, str]:
+def texts_of_passages(sides: Sequence[Opened], tops: Mapping[str, GradedTop]) -> dict[str, str]:
     """Return the texts of these passages from the collections of both states."""
     wanted = {document for top in tops.values() for best in top.values() for document, _ in best}
     found: dict[str, str] = {}

@@ -112,12 +112,12 @@ def ask(
         {metric for system in state.systems.values() for metric in system.scores}
         for state in (first, second)
     ]
-    asked = workspace.averaged(workspace.project.metrics, given=True)
+    requested = workspace.averaged(workspace.project.metrics, given=True)
     named = [
         parse_measure(condition.metric, given=True) for condition in conditions if condition.metric
     ]
     refuse_given(
-        [measure for measure in (*asked, *named) if measure.name not in metrics[0] | metrics[1]]
+        [measure for measure in (*requested, *named) if measure.name not in metrics[0] | metrics[1]]
     )
     called = [called_by(given, keyword) for keyword, given in zip(SIDES, (old, new), strict=True)]
     if not conditions and not first.systems.keys() & second.systems.keys():
@@ -170,7 +170,7 @@ def ask(
     )
     seed = workspace.project.seed
     drawn = drawn_grades(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
-    gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in asked])
+    gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in requested])
     named_states = replace(first, name=called[0]), replace(second, name=called[1])
     runs = sides[0].runs
     deeper = None if runs is None else retrieved_deeper(first, runs.values(), second)

@@ -33,7 +33,7 @@ from robustcs.result import (
 )
 from robustcs.statistics.choice import best_choice
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, comparisons
-from robustcs.statistics.crossed import EFFECTS, effect_sizes
+from robustcs.statistics.crossed import EFFECTS, omega_squared_estimates
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import Family
 from robustcs.statistics.halves import SPLITS, halves_of
@@ -54,7 +54,7 @@ Causes = Mapping[tuple[str, Threshold], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredGrid:
     """What the tables are computed from.
 
     grid
@@ -164,7 +164,7 @@ class Components(Result):
 
     grid: Grid
     texts: Mapping[str, Mapping[str, str]]
-    scored: Scored
+    scored: ScoredGrid
 
     @property
     def families(self) -> Mapping[str, Family]:
@@ -255,7 +255,7 @@ def components(
     causes = {
         cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts
     }
-    scored = Scored(grid, turns, cubes, causes, units, seed)
+    scored = ScoredGrid(grid, turns, cubes, causes, units, seed)
     found = Components(units.stated(evaluated), grid, texts or {}, scored)
     if grid.complete()[0] and len(turns) > 1:
         return found
@@ -360,7 +360,7 @@ def _effects(
     ) * len(EFFECTS)
     if wordings and len(cube) > 1:
         rows, columns = [*map(grid.wordings.index, wordings)], [*map(grid.rankers.index, rankers)]
-        found = effect_sizes(cube[np.ix_(range(len(cube)), rows, columns)], units, seed)
+        found = omega_squared_estimates(cube[np.ix_(range(len(cube)), rows, columns)], units, seed)
     return [(metric, factor, one, "|".join(wordings), "|".join(rankers), one.note)
             for factor, one in zip(EFFECTS, found, strict=True)]  # fmt: skip
 

@@ -9,7 +9,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.components.findings import components_findings, verdicts
 from robustcs.studies.components.show import cut_of, overview, show, to_read
 from robustcs.studies.components.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: each system is one wording of the questions with one ranker. The cause of a turn that it does not answer"
@@ -28,7 +28,7 @@ def _inputs(project: Project) -> Project:
     return of_rankings(project, keys, ("rewrites",))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
     opening = overview(result)
     shown = {block.slug for block in opening}
@@ -38,7 +38,7 @@ def _answer(workspace: Workspace) -> Answer:
         if getattr(block, "slug", "") not in shown
     )
     family = result.families.get(cut_of(result)[0])
-    return Answer(
+    return SectionContent(
         result,
         rest,
         components_findings(result),
@@ -53,5 +53,5 @@ def _answer(workspace: Workspace) -> Answer:
 _TABLES = ("blame", "means", "factors", "effects", "swaps", "choice", "missing")
 
 QUESTIONS = (
-    Question("components", "Which component loses the answer?", _TABLES, _inputs, _answer),
+    Question("components", "Which component loses the answer?", _TABLES, _inputs, _content),
 )  # fmt: skip

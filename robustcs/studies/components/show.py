@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.documents.document import Block, Card, Cards, Figure, Table
+from robustcs.documents.document import Block, Card, Cards, Figure, TableBlock
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.panels import add_panel, new_figure, panel_title, rectangles
 from robustcs.documents.stacked import share_figure
@@ -47,7 +47,7 @@ _SYSTEM: Shown = (text("System"), lambda row: f"{row.wording}/{row.ranker}")
 def show(result: Components) -> tuple[Block, ...]:
     """Return the tables and the figures."""
     cut = cut_of(result)
-    tables: list[Table] = [_systems(result, cut), *_means(result)]
+    tables: list[TableBlock] = [_systems(result, cut), *_means(result)]
     tables += [_factors(result)] if len(result.factors) else []
     tables += [_effects(result)] if result.effects["omega2"].notna().any() else []
     tables += [_swaps(result, cut[0])] if len(result.swaps) else []
@@ -63,7 +63,7 @@ def show(result: Components) -> tuple[Block, ...]:
     return (*tables, _causes(result, cut), heatmap)
 
 
-def overview(result: Components) -> tuple[Table | Figure, ...]:
+def overview(result: Components) -> tuple[TableBlock | Figure, ...]:
     """Return the table of all systems and the figure of their causes."""
     cut = cut_of(result)
     return _systems(result, cut), _causes(result, cut)
@@ -95,7 +95,7 @@ def _cells(result: Components) -> str:
     return f"{size}, {len(grid.cells)} of {len(grid.wordings) * len(grid.rankers)} cells (missing: {missing})"
 
 
-def _systems(result: Components, cut: Cut) -> Table:
+def _systems(result: Components, cut: Cut) -> TableBlock:
     rows = ranked(result, cut)
     spec = result.spec("blame")
     correct = spec.field("share").called("correct (95% CI)")
@@ -113,7 +113,7 @@ def _systems(result: Components, cut: Cut) -> Table:
                         hint="CSV and JSON contain every threshold, with intervals and averages.")  # fmt: skip
 
 
-def _means(result: Components) -> list[Table]:
+def _means(result: Components) -> list[TableBlock]:
     tables, value = [], result.spec("means").field("value")
     if wide := len(result.grid.rankers) > _WIDE:
         value = value.bare
@@ -127,7 +127,7 @@ def _means(result: Components) -> list[Table]:
     return tables
 
 
-def _factors(result: Components) -> Table:
+def _factors(result: Components) -> TableBlock:
     rows = result.factors
     columns: list[Shown] = [_CORRECT_IF, "wording", "ranker", "difference", "p_corrected"]
     note = (
@@ -141,7 +141,7 @@ def _factors(result: Components) -> Table:
     )
 
 
-def _effects(result: Components) -> Table:
+def _effects(result: Components) -> TableBlock:
     rows = result.effects
     heads = {name: measure_label(name) for name in dict.fromkeys(rows["metric"])}
     wordings, rankers = (rows[name].iloc[0].replace("|", ", ") for name in ("wordings", "rankers"))
@@ -161,7 +161,7 @@ def _effects(result: Components) -> Table:
                       rows=rows, heads=heads, group="ω² (95% CI)")  # fmt: skip
 
 
-def _swaps(result: Components, metric: str) -> Table:
+def _swaps(result: Components, metric: str) -> TableBlock:
     rows = result.swaps[result.swaps["metric"] == metric].sort_values(
         "difference", ascending=False, kind="stable"
     )
@@ -182,7 +182,7 @@ def _swaps(result: Components, metric: str) -> Table:
     return result_table(result, "swaps", caption, columns, note, rows=gains, most=SHOWN, hint=hint)
 
 
-def _best(result: Components) -> list[Table]:
+def _best(result: Components) -> list[TableBlock]:
     field = result.spec("choice").field
     lead: Shown = (
         score_field("half_lead", header="lead, same half"),
@@ -217,7 +217,7 @@ def _best(result: Components) -> list[Table]:
     return [*halves, result_table(result, "choice", caption, second, upper, slug="upper")]
 
 
-def _missing(result: Components, cut: Cut) -> Table:
+def _missing(result: Components, cut: Cut) -> TableBlock:
     rows = at(result.missing, cut).sort_values("turns", ascending=False, kind="stable")
     note = "Turns: on these, the cause of at least one system would change if the missing cell were correct."
     caption = f"What could a missing cell show? Correct if {cut_label(cut)}"

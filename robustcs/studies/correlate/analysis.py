@@ -32,7 +32,11 @@ from robustcs.similarity.texts import words
 from robustcs.statistics.columns import columns_of
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm
-from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
+from robustcs.statistics.unit_correlation import (
+    CORRELATIONS,
+    unit_correlation,
+    unit_partial_correlation,
+)
 from robustcs.statistics.units import Units, units_of
 
 #: Similar questions with different answers (a sensitive ranker), and different questions with the same answers.
@@ -158,8 +162,8 @@ def pairs_table(pairs: pd.DataFrame) -> Table:
     """Return the table :data:`Correlate.pairs` of a frame, with its further columns, those of x and y, after the turn."""
     spec = Correlate.pairs
     declared = [one.name for one in spec.fields]
-    asked = [score(name) for name in pairs if name not in declared]
-    fields = (*spec.fields[:2], *asked, *spec.fields[2:])
+    requested = [score(name) for name in pairs if name not in declared]
+    fields = (*spec.fields[:2], *requested, *spec.fields[2:])
     return replace(spec, fields=fields, more=None).of(pairs)
 
 
@@ -244,7 +248,7 @@ def _correlated(
             head: dict[str, object] = {"x": x, "y": y, "subset": subset, "turns": int(known.sum())}
             rows += [
                 head | {"method": method} | _cells(unit_correlation(*both, own, method))
-                for method in METHODS
+                for method in CORRELATIONS
             ]
             constant = np.column_stack([values[known] for values in given.values()])
             partial.append(

@@ -17,8 +17,8 @@ from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import parse_threshold, reachable_thresholds
 from robustcs.evaluation.turns import (
-    answered_by_run,
     count_turns,
+    covered_by_run,
     expected_of,
     lacks_note,
     union_of_turns,
@@ -34,7 +34,7 @@ from robustcs.project import scoring
 from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Formulation
 from robustcs.project.requirements import question_pairs
-from robustcs.project.scoring import Scored, ScoredFile
+from robustcs.project.scoring import ScoredFile, ScoredFrames
 from robustcs.project.text_run_match import fit
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
@@ -47,7 +47,7 @@ from robustcs.similarity.rankings import (
     pair_rankings,
     parse_answer_measure,
     ranking_depth,
-    rbo,
+    ranking_rbo,
 )
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
@@ -76,7 +76,7 @@ def read_question_pairs(
 
     Raises :class:`UsageError` if texts are missing, or the input of a y, or if no rewriter has a turn to compare.
     """
-    reader = _Reader(workspace, with_original)
+    reader = _PairReader(workspace, with_original)
     pairs = reader.pairs(answers)
     missing = set().union(*reader.missing.values())
     reader.notes += told_once(reader.left_out)
@@ -100,7 +100,7 @@ def _joined(qrels: Qrels | None, ranking: Ranking) -> tuple[Ranking, GradeMatrix
     return ranking, grade_matrix(ranking, qrels) if qrels else None
 
 
-class _Reader:
+class _PairReader:
     """Reads each input once; ``missing`` collects the turns that Human or a rewriter does not answer, by its name."""
 
     def __init__(self, workspace: Workspace, with_original: bool):
@@ -130,10 +130,10 @@ class _Reader:
             *self.workspace.averaged(self.project.metrics),
             *(one.measure for one in wanted if one.measure),
         ]
-        asked = scoring.of_answers(measures)
+        of_answers = scoring.of_answers(measures)
         with_answers = all(part.answers for part in self.parts)
         only_answers = bool(wanted) and all(one.kind == "answer_jaccard" for one in wanted)
-        if asked or (not measures and with_answers and (only_answers or not self.with_runs)):
+        if of_answers or (not measures and with_answers and (only_answers or not self.with_runs)):
             return "answers"
         return "runs" if self.with_runs else "scores"
 
@@ -209,8 +209,8 @@ class _Reader:
             scored = self._score_files(measures)
         else:
             return None
-        frames, expected, answered, notes = scored
-        turns = count_turns(expected, answered, self.project.policy.missing)
+        frames, expected, covered, notes = scored
+        turns = count_turns(expected, covered, self.project.policy.missing)
         self.notes += notes
         for name, lacking in turns.missing.items():
             self.missing.setdefault(name, set()).update(lacking)
@@ -219,27 +219,27 @@ class _Reader:
             for part, one in zip(self.parts, frames, strict=True)
         }
 
-    def _run_scores(self, measures: Sequence[Measure]) -> Scored:
+    def _run_scores(self, measures: Sequence[Measure]) -> ScoredFrames:
         qrels = self.workspace.qrels
         matrices = [
             (part, matrix) for part in self.parts if (matrix := self.runs[part.name][1]) is not None
         ]
-        answered = [
-            answered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run
+        covered = [
+            covered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run
         ]
         frames = [evaluate(matrix, measures, self.project.policy) for _, matrix in matrices]
         notes = [
             *qrels.notes,
             *grade_notes(measures, qrels.grades, self.project.policy.relevance_level),
         ]
-        return frames, expected_of(qrels, self.project.policy.documents), answered, notes
+        return frames, expected_of(qrels, self.project.policy.documents), covered, notes
 
     def _wanted(self, defaults: Sequence[Measure], measures: Sequence[Measure]) -> list[Measure]:
         return list(
             dict.fromkeys([*self.workspace.averaged(self.project.metrics or defaults), *measures])
         )
 
-    def _answer_scores(self, measures: Sequence[Measure]) -> Scored:
+    def _answer_scores(self, measures: Sequence[Measure]) -> ScoredFrames:
         files = [
             ScoredFile(part.name, f"{part.name} answers", part.answers, "answers")
             for part in self.parts
@@ -249,18 +249,18 @@ class _Reader:
             self.workspace, files, [self.predicted[file.name] for file in files], measures
         )
 
-    def _score_files(self, measures: Sequence[Measure]) -> Scored:
+    def _score_files(self, measures: Sequence[Measure]) -> ScoredFrames:
         files = [
             ScoredFile(part.name, f"{part.name} scores", part.scores, "scores")
             for part in self.parts
             if part.scores
         ]
-        asked = (
+        requested = (
             self._wanted(scoring.DEFAULT_MEASURES, measures)
             if self.project.metrics or measures
             else []
         )
-        return scoring.join_scores(files, scoring.score_files(self.workspace, files, asked))
+        return scoring.join_scores(files, scoring.score_files(self.workspace, files, requested))
 
     # ------------------------------------------------------------ the pairs
 
@@ -280,7 +280,9 @@ class _Reader:
             if scores is not None:
                 wanted.append(parse_answer_measure("".join(self._rule(scores))))
         if not wanted:
-            waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
+            waiting = self.workspace.missing_runs(
+                [part.name for part in self.parts if not part.run]
+            )
             advice = Message(
                 waiting.advice,
                 ", or give ",
@@ -340,7 +342,7 @@ class _Reader:
             pair = self._paired[part.name]
             ranked = zip(pair.turns, equal_rankings(pair), pair.lengths[:, 0] > 0, strict=True)
             found = fit(
-                ours, theirs, {turn: bool(same) for turn, same, answered in ranked if answered}
+                ours, theirs, {turn: bool(same) for turn, same, covered in ranked if covered}
             )
             apart, equal = found.equal_apart, len(found.equal)
             self.notes += found.doubts(part.name, "Human")
@@ -447,18 +449,16 @@ class _Reader:
             )
         pair = self._paired[part.name]
         if one.kind == "rbo":
-            values = rbo(pair, one.persistence)
+            values = ranking_rbo(pair, one.persistence)
         else:
             values = (overlap if one.kind == "overlap" else jaccard)(pair, one.depth)
         series = pd.Series(values, list(pair.turns))
-        unanswered = series.index[pair.lengths[:, 0] == 0]
+        uncovered = series.index[pair.lengths[:, 0] == 0]
         if self.project.qrels:
             # a run must answer judged turns only
-            free = unanswered.difference(list(self.workspace.qrels.turns))
+            free = uncovered.difference(list(self.workspace.qrels.turns))
             self._exclude(part, free, "missing in its run and without judgments")
-            series, unanswered = series.drop(free), unanswered.difference(free)
-        if len(unanswered):
-            self.missing.setdefault(part.name, set()).update(unanswered)
-        return one.name, series.drop(
-            unanswered
-        ) if self.project.policy.missing != "zero" else series
+            series, uncovered = series.drop(free), uncovered.difference(free)
+        if len(uncovered):
+            self.missing.setdefault(part.name, set()).update(uncovered)
+        return one.name, series.drop(uncovered) if self.project.policy.missing != "zero" else series

@@ -8,7 +8,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.correlate.findings import correlate_findings, verdicts
 from robustcs.studies.correlate.show import show
 from robustcs.studies.correlate.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: each point is a turn. The further right it is, the closer the rewrite is to the Human question; the"
@@ -35,9 +35,9 @@ def _inputs(project: Project) -> Project:
     return of_rankings(project, keys, ("run", "scores", "answers", "rewrites"))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
-    return Answer(
+    return SectionContent(
         result, show(result), correlate_findings(result), _READING, verdicts=verdicts(result)
     )
 
@@ -47,6 +47,6 @@ def _given(project: Project) -> bool:
 
 
 QUESTIONS = (
-    Question("correlate", "Do similar questions get similar answers?", ("correlations",), _inputs, _answer,
+    Question("correlate", "Do similar questions get similar answers?", ("correlations",), _inputs, _content,
              given=_given),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.documents.document import Block, Card, Cards, Figure, Heading, Table
+from robustcs.documents.document import Block, Card, Cards, Figure, Heading, TableBlock
 from robustcs.documents.tables import result_table, wide_table
 from robustcs.documents.words import noted, number, score
 from robustcs.errors import UsageError
@@ -152,7 +152,7 @@ def _pearson(
     caption: str,
     note: str,
     slug: str,
-) -> Table:
+) -> TableBlock:
     """Return a table of Pearson's r with a column per subset; ``rows`` have the columns ``index``.
 
     The subset "all" is not shown if it would repeat the judged turns.
@@ -186,7 +186,7 @@ def _pearson(
     )  # fmt: skip
 
 
-def _by_subset(result: Correlate, rewriter: str, y: str, slug: str) -> Table:
+def _by_subset(result: Correlate, rewriter: str, y: str, slug: str) -> TableBlock:
     """Return the table of Pearson's r of one rewriter for every x."""
     rows = _of(result.correlations, rewriter)
     rows = rows[(rows["y"] == y) & (rows["method"] == "pearson")]
@@ -197,7 +197,7 @@ def _by_subset(result: Correlate, rewriter: str, y: str, slug: str) -> Table:
     )
 
 
-def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
+def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> TableBlock:
     """Return the table of Pearson's r with the first question similarity for every measure of answers and rewriter."""
     x, ys = result.chosen[0][0], result.chosen[1]
     rows = result.correlations
@@ -224,7 +224,7 @@ def _jackknife(result: Correlate) -> str:
     return f"95% CI: jackknife over {unit}s. A correlation over turns does not show that the two measures rank systems alike."
 
 
-def _by_method(result: Correlate, rewriter: str, y: str, slug: str) -> Table:
+def _by_method(result: Correlate, rewriter: str, y: str, slug: str) -> TableBlock:
     """Return the table of every x by all methods over all turns, with p-values, and the partial correlation."""
     rows = pd.concat(
         [result.correlations, result.partial.assign(method="partial")], ignore_index=True
@@ -266,7 +266,7 @@ def _outliers(result: Correlate, rewriter: str, corner: str, slug: str) -> Cards
     return Cards(f"{corner.replace(' ', '-')}{slug}", f"{title} ({many}; {box})", tuple(cards))
 
 
-def _encoders(result: Correlate) -> Table:
+def _encoders(result: Correlate) -> TableBlock:
     frame = result.encoders
     rows = frame.assign(
         x=frame["x"].map(similarity_label), fingerprint=frame["fingerprint"].str[:16]

@@ -97,7 +97,7 @@ def _run(call: Call, details: Names, **settings: Any) -> None:
     """
     from robustcs.studies.correlate.show import show
 
-    workspace = call.answered()
+    workspace = call.with_runs()
     result = ask(workspace, **settings)
     refuse_unknown(details, list(dict.fromkeys(result.pairs["rewriter"])), "rewriter")
     call.emit(workspace, result, lambda: show(result, details))

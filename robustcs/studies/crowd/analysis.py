@@ -312,7 +312,9 @@ def crowd(
         distribution=_distribution(judgments),
         grades=graded.final if graded else (),
         unmapped=[
-            (one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped
+            (one.run.name, utterance.turn, utterance.question)
+            for one in mapped
+            for utterance in one.unmapped
         ],
         pool=pool,
     )
@@ -345,13 +347,13 @@ def _measures(
     for matrix in matrices:
         use = ~out.get(policy.missing, matrix.missing)
         scores = evaluate(matrix, measures, policy).take(use)
-        answered = int((~matrix.missing[use]).sum())
+        covered = int((~matrix.missing[use]).sum())
         own = units.take([place[turn] for turn in scores.turns])
         for measure in measures:
             values = scores[measure.name]
             bounds = (0.0, 1.0) if measure.family in NATIVE and not (values < 0).any() else None
             (found,) = mean_estimates(own.sums(values), own.sizes, own.kind, bounds)
-            yield matrix.name, measure.name, found, len(values), answered, found.units, found.note
+            yield matrix.name, measure.name, found, len(values), covered, found.units, found.note
 
 
 def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> pd.DataFrame | list[Any]:

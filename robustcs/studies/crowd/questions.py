@@ -7,7 +7,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.crowd.findings import crowd_findings
 from robustcs.studies.crowd.show import show
 from robustcs.studies.crowd.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: workers who contradict gold checks lose their grades for that topic. Compare the agreement before and"
@@ -19,11 +19,11 @@ def _inputs(project: Project) -> Project:
     return only(project, ("crowd", "policy", "seed"))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
-    return Answer(result, show(result), crowd_findings(result), _READING)
+    return SectionContent(result, show(result), crowd_findings(result), _READING)
 
 
 QUESTIONS = (
-    Question("crowd", "What do the crowd judgments show?", ("qrels", "agreement", "measures"), _inputs, _answer),
+    Question("crowd", "What do the crowd judgments show?", ("qrels", "agreement", "measures"), _inputs, _content),
 )  # fmt: skip

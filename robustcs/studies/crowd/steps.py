@@ -14,7 +14,7 @@ from robustcs.evaluation.judgments import qrels_text
 from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
 from robustcs.evaluation.measure import Measure, grade_notes, parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
+from robustcs.evaluation.turns import Expected, count_turns, covered_by_turns
 from robustcs.inputs.clariq import is_json
 from robustcs.inputs.mixed_initiative import (
     Bank,
@@ -104,11 +104,11 @@ def crowd_and_files(
 
     runs, mapped = _runs(workspace, files.runs, bank, policy)
     rankings = [ranking for _, ranking in runs]
-    asked_texts = {
-        own_id(asked.question): asked.question
+    question_texts = {
+        own_id(utterance.question): utterance.question
         for one in mapped
-        for asked in one.unmapped
-        if " " in asked.question
+        for utterance in one.unmapped
+        if " " in utterance.question
     }
     measures = workspace.averaged(measures or DEFAULT_MEASURES)
     for qrels in criteria.values() if rankings else ():
@@ -119,7 +119,7 @@ def crowd_and_files(
     )
     evaluated = _evaluated(policy, conversations, criteria, files.runs, rankings, notes)
     converted = {one.run.name for one in mapped}
-    pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else ()
+    pool = build_pool(rankings, files.depth, question_texts | (texts or {})) if rankings else ()
     result = crowd(
         judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed
     )
@@ -202,17 +202,17 @@ def _evaluated(
         return Evaluated(policy, "texts", len(turns), 0, tuple(told), conversations=conversations)
     item = next((qrels.ids[0] for qrels in criteria.values() if len(qrels)), "")
     expected = Expected(tuple(sorted(judged, key=turn_sort_key)), "the judgments", item)
-    answered = []
+    covered = []
     for ranking in rankings:
-        file = answered_by_turns(ranking.name, files[ranking.name], ranking.turns, expected)
+        file = covered_by_turns(ranking.name, files[ranking.name], ranking.turns, expected)
         known = any(
             not no_judged_passage(grade_matrix(ranking, qrels)) for qrels in criteria.values()
         )
         # do not report unjudged turns: here, only some turns have a question
-        answered.append(replace(file, passage=first_ids(ranking)[1], extra=0, judged=known))
-    counts = count_turns(expected, answered, policy.missing, alone=True)
+        covered.append(replace(file, passage=first_ids(ranking)[1], extra=0, judged=known))
+    counts = count_turns(expected, covered, policy.missing, alone=True)
     own = (
-        {file.name: int((~file.missing).sum()) for file in answered}
+        {file.name: int((~file.missing).sum()) for file in covered}
         if policy.missing == "own"
         else {}
     )

@@ -7,7 +7,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.diversity.findings import diversity_findings
 from robustcs.studies.diversity.show import show
 from robustcs.studies.diversity.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: BLEU measures how much of the source's wording a text repeats (100: all of it); self-BLEU measures how"
@@ -19,11 +19,11 @@ def _inputs(project: Project) -> Project:
     return only(project, ("paraphrases", "policy", "seed"), ("rewrites", "samples"))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
-    return Answer(result, show(result), diversity_findings(result), _READING)
+    return SectionContent(result, show(result), diversity_findings(result), _READING)
 
 
 QUESTIONS = (
-    Question("diversity", "How different are the texts?", ("bleu", "diversity"), _inputs, _answer),
+    Question("diversity", "How different are the texts?", ("bleu", "diversity"), _inputs, _content),
 )  # fmt: skip

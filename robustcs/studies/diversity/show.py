@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Table
+from robustcs.documents.document import Block, TableBlock
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import noted
 from robustcs.lazy import pd
@@ -40,7 +40,7 @@ def _sources(rows: pd.DataFrame) -> list[Shown]:
     return ["source"] if rows["source"].nunique() > 1 else []
 
 
-def _similarity(result: Diversity) -> Table:
+def _similarity(result: Diversity) -> TableBlock:
     of_row: Shown = text("measure", header="Measure"), lambda row: label(row.measure)
     note = (
         "Mean over the texts of each turn, then over turns. 1 means the same words. A text without letters or digits scores 0;"
@@ -63,7 +63,7 @@ def _similarity(result: Diversity) -> Table:
     return result_table(result, "similarity", caption, columns, note + said, by="measure")
 
 
-def _pairs(result: Diversity) -> Table:
+def _pairs(result: Diversity) -> TableBlock:
     every = result.similarity_pairs[result.similarity_pairs["measure"] == HEADLINE]
     columns: list[Shown] = [*_sources(every), "first", "second", "difference", "p", "p_corrected"]
     told = int((every["p_corrected"] <= LEVELS[0]).sum())

@@ -67,7 +67,7 @@ NEEDED = ["units_needed", "units_needed_low", "units_needed_high"]
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredSystems:
     """What the slow tables are computed from.
 
     scores
@@ -176,7 +176,7 @@ class Evaluation(Result):
         score("value", "a logarithm for gm_map and gm_bpref"),
     )  # fmt: skip
 
-    scored: Scored
+    scored: ScoredSystems
     families: Mapping[str, Family]
     compared: Mapping[str, Mapping[tuple[str, str], Tested]]
     baseline: str | None
@@ -294,7 +294,7 @@ def evaluate(
     evaluated = replace(evaluated, notes=(*evaluated.notes, *unscored))
     found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
     told = {metric: _tests(names, tested[metric], one) for metric, one in pairs.items()}
-    scored = Scored(scores, averaged, bounded, slicings, units, seed, tested, pairs, bounds)
+    scored = ScoredSystems(scores, averaged, bounded, slicings, units, seed, tested, pairs, bounds)
     lacks = _fit(fit) if fit and not fit.fits else ()
     content = Evaluation.built(measures=means, found_slices=found, fit=lacks)
     return Evaluation(
@@ -350,7 +350,7 @@ def _tests(
     }
 
 
-def _pairs(scored: Scored, margin: float | None, evaluated: Evaluated) -> list[pd.DataFrame]:
+def _pairs(scored: ScoredSystems, margin: float | None, evaluated: Evaluated) -> list[pd.DataFrame]:
     """Return the rows of :data:`Evaluation.pairs` by measure."""
     names, bounds = list(scored.scores), scored.bounds
     frames, turns = [], len(scored.units.codes)
@@ -455,7 +455,7 @@ def _few_note(name: str, evaluated: Evaluated) -> str:
     return f"only {evaluated.few[name]} of {counted(evaluated.turns, 'turn')} answered"
 
 
-def _slice_means(scored: Scored) -> list[tuple[Any, ...]]:
+def _slice_means(scored: ScoredSystems) -> list[tuple[Any, ...]]:
     """Return the rows of :data:`Evaluation.slices` for every system and measure."""
     units, seed = scored.units, scored.seed
     rows: list[tuple[Any, ...]] = []
@@ -469,7 +469,7 @@ def _slice_means(scored: Scored) -> list[tuple[Any, ...]]:
             for one in slices_of(
                 [values[rows_of]], cut, units.take(rows_of), seed, shares=shares, bounds=bounds
             )[0]:
-                mean = one.own
+                mean = one.estimate
                 rows.append(
                     (
                         name,

@@ -12,7 +12,7 @@ from robustcs.studies.evaluate.analysis import means_of
 from robustcs.studies.evaluate.findings import evaluate_findings, verdicts
 from robustcs.studies.evaluate.show import overview, show
 from robustcs.studies.evaluate.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: each dot is the mean of a system over all turns, and the line is its 95% CI. Overlapping intervals do not"
@@ -34,7 +34,7 @@ def _inputs(project: Project) -> Project:
     return of_rankings(project, keys, ("run", "scores"))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
     metrics = means_of(result)
     family = result.families[headline_measure(metrics)] if metrics else None
@@ -42,11 +42,11 @@ def _answer(workspace: Workspace) -> Answer:
         block for block in show(result) if not isinstance(block, Paragraph)
     )  # the claim is a verdict
     limits = limits_of_fit(workspace.fit, workspace.project)
-    return Answer(
+    return SectionContent(
         result, blocks, evaluate_findings(result), _READING, (), verdicts(result), overview(result), family, limits
     )  # fmt: skip
 
 
 QUESTIONS = (
-    Question("evaluate", "Which systems differ significantly?", ("measures",), _inputs, _answer),
+    Question("evaluate", "Which systems differ significantly?", ("measures",), _inputs, _content),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robustcs.documents.document import Block, Figure, Paragraph, Table
+from robustcs.documents.document import Block, Figure, Paragraph, TableBlock
 from robustcs.documents.forest import told_left_out
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import found_table, slices_table
@@ -96,7 +96,7 @@ def _slices(result: Evaluation) -> list[Block]:
     return blocks
 
 
-def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
+def overview(result: Evaluation) -> tuple[TableBlock | Figure, ...]:
     """Return a table and a figure of the best systems by the headline measure; :func:`show` contains all systems."""
     if not means_of(result):
         return ()
@@ -139,7 +139,7 @@ def _apart(result: Evaluation, metric: str) -> str:
     ) if len(pairs) else ""  # fmt: skip
 
 
-def _means(result: Evaluation, metric: str) -> Table:
+def _means(result: Evaluation, metric: str) -> TableBlock:
     rows = result.rows("measures", metric=metric)
     label, own = (
         f"{measure_label(metric)} of every system",
@@ -182,7 +182,7 @@ def _means(result: Evaluation, metric: str) -> Table:
     return result_table(result, "measures", label, columns, note, rows=rows, slug=slug, hint=hint)
 
 
-def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
+def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> TableBlock:
     field = result.spec("pairs").field
     of = "" if result.baseline is None else f" from {system_name(result.baseline)}"
     columns: list[Shown] = [

@@ -82,14 +82,17 @@ def ask(
         if name in [file.name for file in files]
     }
     files = [file for file in files if file.name not in partly] or files
-    runs, asked = [file.name for file in files if file.kind == "runs"], workspace.project.metrics
+    runs, requested = (
+        [file.name for file in files if file.kind == "runs"],
+        workspace.project.metrics,
+    )
     if (
         scores
         and runs
-        and asked
-        and all(measure.family in (GIVEN, *ANSWER_FAMILIES) for measure in asked)
+        and requested
+        and all(measure.family in (GIVEN, *ANSWER_FAMILIES) for measure in requested)
     ):
-        found = f"{', '.join(map(str, asked))} cannot be computed from the project's runs ({some_of(runs)})"
+        found = f"{', '.join(map(str, requested))} cannot be computed from the project's runs ({some_of(runs)})"
         raise UsageError(
             "no-such-measure",
             found,
@@ -168,7 +171,7 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     named = [assigned("--scores", "NAME", text) for text in scores]
     distinct("--scores", [name for name, _ in named])
     files = dict(named)
-    workspace = call.answered()
+    workspace = call.with_runs()
     result = call.ask(
         workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings
     )

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.conversations import Conversations
-from robustcs.evaluation.hole_order import Contest, Needed, Order
+from robustcs.evaluation.hole_order import Contest, JudgmentsNeeded, Order
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.result import Result, count, difference, measure, score, share, table, text
@@ -132,7 +132,7 @@ def judging_worklist(
 
 
 @dataclass(frozen=True)
-class State:
+class JudgingState:
     """The state of all orders.
 
     needed
@@ -143,8 +143,8 @@ class State:
 
     names: tuple[str, ...]
     orders: tuple[Order, ...]
-    needed: tuple[Needed, ...] | None
-    total: Needed | None
+    needed: tuple[JudgmentsNeeded, ...] | None
+    total: JudgmentsNeeded | None
 
     @property
     def settled(self) -> bool:
@@ -174,7 +174,7 @@ class State:
             return f"{settled}; {orders} probably {needs} {in_words(self.total.median, 'more judgment')} {ends}"
         if any(
             order.sure == order.sure for order in self.orders
-        ):  # there are draws, but nothing to ask
+        ):  # there are draws, but nothing to judge
             return f"{settled}; no passage is left that could settle {orders}"
         return f"{settled}; too few judgments to estimate how many more are needed"
 
@@ -188,5 +188,5 @@ class State:
         return {"orders": rows, "outlook": [(*_takes(self.total), left)] if rows else []}
 
 
-def _takes(needed: Needed | None) -> tuple[int | None, ...]:
+def _takes(needed: JudgmentsNeeded | None) -> tuple[int | None, ...]:
     return (needed.median, needed.low, needed.high) if needed else (None, None, None)

@@ -31,7 +31,7 @@ from robustcs.project.requirements import highest_grade, measures_of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics import Floats
-from robustcs.studies.judge.analysis import Pair, State, Worklist, judging_worklist, pairs_of
+from robustcs.studies.judge.analysis import JudgingState, Pair, Worklist, judging_worklist, pairs_of
 
 #: The measure by which CAsT ranks systems.
 _DEFAULT_MEASURE = parse_measure("ndcg_cut_3")
@@ -137,13 +137,13 @@ def find_holes(
 
 
 def _comparisons(
-    project: Project, asked: Sequence[tuple[str, str]]
+    project: Project, requested: Sequence[tuple[str, str]]
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the systems and the compared pairs: ``asked``, else each group's baseline with its sets, else all pairs."""
+    """Return the systems and the compared pairs: ``requested``, else each group's baseline with its sets, else all pairs."""
     systems = project.systems
-    if not (asked or project.groups):
+    if not (requested or project.groups):
         return list(systems), list(combinations(systems, 2))
-    pairs = list(asked) or [
+    pairs = list(requested) or [
         (group.baseline, name) for group in project.groups.values() for name in group.sets
     ]
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
@@ -183,7 +183,7 @@ class Outlook:
             else None
         )
 
-    def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> State:
+    def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> JudgingState:
         """Return the state of the orders with the grades ``judged``; ``queue`` is the order of judging."""
         grades = self.holes.with_grades(judged)
         if not np.isin(self.contest.holes(grades), self.covered).all():
@@ -193,18 +193,20 @@ class Outlook:
         found = hole_order.orders(self.contest, grades, drawn)
         names = self.contest.pool.names
         if self.model is None or self.effects is None or drawn is None:
-            total = hole_order.Needed(0, 0, 0) if not len(self.contest.holes(grades)) else None
-            return State(names, tuple(found), None, total)
+            total = (
+                hole_order.JudgmentsNeeded(0, 0, 0) if not len(self.contest.holes(grades)) else None
+            )
+            return JudgingState(names, tuple(found), None, total)
         place = np.full(len(grades), -1)
         place[self.model.pairs] = np.arange(len(self.model.pairs))
         numbers = np.array([self.holes.pairs[pair] for pair in queue], dtype=np.int64)
         numbers = numbers[grades[numbers] == UNJUDGED]
         if not len(numbers) and any(order.state == "open" for order in found):
-            return State(names, tuple(found), None, None)
+            return JudgingState(names, tuple(found), None, None)
         needed, total = hole_order.judgments_needed(
             self.contest, found, self.model, self.effects, grades, drawn, place[numbers]
         )  # fmt: skip
-        return State(names, tuple(found), tuple(needed), total)
+        return JudgingState(names, tuple(found), tuple(needed), total)
 
 
 def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple[Worklist, Outlook]:

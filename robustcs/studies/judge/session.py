@@ -39,7 +39,7 @@ _GUIDELINES = (
 )
 
 
-class Scale:
+class GradeScale:
     """The judgments that may be added: grades 0 to ``max_grade`` of unjudged passages for turns of the qrels."""
 
     def __init__(self, qrels: Qrels, max_grade: int):
@@ -56,7 +56,7 @@ class Scale:
         return {str(grade): meaning for grade, meaning in enumerate(told)}
 
 
-def read_judgments(path: Path, scale: Scale) -> dict[Pair, int]:
+def read_judgments(path: Path, scale: GradeScale) -> dict[Pair, int]:
     """Read (turn, document) → grade in the order of the file; empty if there is no file.
 
     Only files of this command are accepted: a file with other turns, pairs of the qrels, or grades outside the scale has
@@ -80,7 +80,7 @@ class JudgmentFile:
     or is in use, :class:`OutputError` if it cannot be written.
     """
 
-    def __init__(self, path: Path, scale: Scale, qrels: str | os.PathLike[str] | None = None):
+    def __init__(self, path: Path, scale: GradeScale, qrels: str | os.PathLike[str] | None = None):
         self.path = path
         if (
             path.exists()
@@ -162,7 +162,7 @@ class JudgmentFile:
         os.fsync(self._file)
         del self.grades[last]
 
-    def _repair(self, raw: bytes, scale: Scale) -> None:
+    def _repair(self, raw: bytes, scale: GradeScale) -> None:
         if not raw:
             if hasattr(
                 os, "O_DIRECTORY"
@@ -264,7 +264,7 @@ class Session:
         return pair
 
 
-def _whole_lines(raw: bytes, scale: Scale) -> bytes:
+def _whole_lines(raw: bytes, scale: GradeScale) -> bytes:
     """Return ``raw`` without an incomplete last line; a line that misses only its line end is complete.
 
     Only the beginning of a line that this command could have written is removed: other files stay as they are.
@@ -278,7 +278,7 @@ def _whole_lines(raw: bytes, scale: Scale) -> bytes:
     return raw[:start] if cut else raw
 
 
-def _parse(path: Path, raw: bytes, scale: Scale) -> dict[Pair, int]:
+def _parse(path: Path, raw: bytes, scale: GradeScale) -> dict[Pair, int]:
     try:
         text = _whole_lines(raw, scale).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -300,7 +300,7 @@ def _parse(path: Path, raw: bytes, scale: Scale) -> dict[Pair, int]:
     return grades
 
 
-def _line_misfit(cells: Sequence[str], grades: dict[Pair, int], scale: Scale) -> str:
+def _line_misfit(cells: Sequence[str], grades: dict[Pair, int], scale: GradeScale) -> str:
     """Return why a line is not a judgment of this command; empty if it is one."""
     if len(cells) != 4:
         return f"{counted(len(cells), 'column')} instead of 4 (turn 0 document grade)"
@@ -312,7 +312,7 @@ def _line_misfit(cells: Sequence[str], grades: dict[Pair, int], scale: Scale) ->
 
 
 def misfit_of(
-    pair: Pair, grade: str, scale: Scale, worklist: Collection[Pair] | None = None
+    pair: Pair, grade: str, scale: GradeScale, worklist: Collection[Pair] | None = None
 ) -> str:
     """Return why a grade of a pair is not accepted; empty if it is. ``worklist``: the accepted pairs."""
     turn, document = pair

@@ -19,7 +19,7 @@ from robustcs.documents.text import one_line
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.text import delimiter_of, read_text
 from robustcs.studies.judge.analysis import Pair
-from robustcs.studies.judge.session import Scale, misfit_of
+from robustcs.studies.judge.session import GradeScale, misfit_of
 
 COLUMNS = ("topic", "turn", "question", "document", "passage", "grade")
 #: A cell of a spreadsheet has at most 32,767 characters; longer text would spill into further rows.
@@ -69,7 +69,7 @@ def refuse_existing(path: Path) -> None:
 
 
 def read_sheet(
-    path: Path, scale: Scale, worklist: Collection[Pair], known: Mapping[Pair, int]
+    path: Path, scale: GradeScale, worklist: Collection[Pair], known: Mapping[Pair, int]
 ) -> tuple[dict[Pair, int], int]:
     """Read the grades of a filled-in sheet, and count its rows without a grade.
 

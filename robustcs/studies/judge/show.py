@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Table
+from robustcs.documents.document import Block, TableBlock
 from robustcs.documents.tables import result_table
 from robustcs.studies.judge.analysis import Worklist
 from robustcs.wording import counted
@@ -16,7 +16,7 @@ def show(result: Worklist) -> tuple[Block, ...]:
     return *([_orders(result)] if len(result.orders) else []), _worklist(result)
 
 
-def _orders(result: Worklist) -> Table:
+def _orders(result: Worklist) -> TableBlock:
     number, states = len(result.orders), result.orders["state"].value_counts()
     settled = [
         f"{states[state]} {state}" for state in ("proven", "certain", "open") if states.get(state)
@@ -39,7 +39,7 @@ def _orders(result: Worklist) -> Table:
     )  # fmt: skip
 
 
-def _worklist(result: Worklist) -> Table:
+def _worklist(result: Worklist) -> TableBlock:
     number, judged = len(result.worklist), int(result.worklist["grade"].notna().sum())
     model = ["expected_influence"] if result.worklist["expected_influence"].notna().any() else []
     by = "expected influence" if model else "influence"

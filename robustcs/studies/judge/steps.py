@@ -10,10 +10,11 @@ from typing import Any
 from robustcs.errors import UsageError
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.paths import shown
-from robustcs.programs.runner import Asking
+from robustcs.programs.runner import ProgramCall
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Pair, Worklist
-from robustcs.studies.judge.asking import (
+from robustcs.studies.judge.outlook import Holes, worklist_of
+from robustcs.studies.judge.program import (
     Interview,
     by_influence,
     drawn_judged,
@@ -21,8 +22,7 @@ from robustcs.studies.judge.asking import (
     read_judge,
     requests_for,
 )
-from robustcs.studies.judge.outlook import Holes, worklist_of
-from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
+from robustcs.studies.judge.session import GradeScale, JudgmentFile, Session, read_judgments
 from robustcs.studies.judge.sheet import read_sheet, refuse_existing, write_sheet
 from robustcs.studies.judge.terminal import Sitting
 from robustcs.studies.study import Call
@@ -46,7 +46,7 @@ class Desk:
     holes: Holes
     workspace: Workspace
     path: Path
-    scale: Scale
+    scale: GradeScale
 
     def list(self) -> None:
         """Show the passages to judge."""
@@ -114,10 +114,12 @@ class Desk:
             session = Session(pairs, file)
             Sitting(session, passages, texts, self.scale, notes, outlook, to_the_end).run()
 
-    def ask(self, asking: Asking, name: str | None, also_judged: int, **how: Any) -> None:
+    def call_program(
+        self, program: ProgramCall, name: str | None, also_judged: int, **how: Any
+    ) -> None:
         """Let a program judge."""
         project, tell = self.workspace.project, self.call.tell
-        judge = program_judge(asking.command, name, project.judges)
+        judge = program_judge(program.command, name, project.judges)
         said, people = read_judge(judge, self.scale), read_judgments(self.path, self.scale)
         wanted = [*self.holes.pairs, *(self.scale.judged if also_judged else [])]
         texts, passages = readable(self.workspace, wanted)
@@ -135,7 +137,7 @@ class Desk:
         first, queue = ([pair for pair in pairs if pair in requests] for pairs in (first, queue))
         track = self.workspace.track
         interview = Interview(
-            asking, judge, self.scale, requests, first, queue, said, people, outlook, track, **how
+            program, judge, self.scale, requests, first, queue, said, people, outlook, track, **how
         )
         tally, state = interview.run(tell)
         for line in tally.warnings:
@@ -149,7 +151,7 @@ class Desk:
         if not said:
             tell(
                 "the program gave no valid grade"
-                if tally.asked
+                if tally.sent
                 else "the program was not asked about any passage"
             )
             return

@@ -120,10 +120,10 @@ def _run(
         Stop the program after SECONDS without a useful answer.
     """
     from robustcs.overwrite_guard import protect
-    from robustcs.programs.runner import Asking
+    from robustcs.programs.runner import ProgramCall
     from robustcs.project.requirements import highest_grade
     from robustcs.studies.judge.outlook import find_holes
-    from robustcs.studies.judge.session import Scale
+    from robustcs.studies.judge.session import GradeScale
     from robustcs.studies.judge.steps import Desk, pair_of
 
     listing = list_ or any(call.given[name] for name in ("format", "output", "table"))
@@ -138,8 +138,8 @@ def _run(
             "idle-option", "--all has no effect on a list, --export and --import", "leave it out"
         )
     pairs = [pair_of(text) for text in pair]
-    workspace = call.answered()
-    scale = Scale(workspace.qrels, max_grade or highest_grade(workspace.qrels))
+    workspace = call.with_runs()
+    scale = GradeScale(workspace.qrels, max_grade or highest_grade(workspace.qrels))
     path = Path(judgments)
     protect([path], growing=True)
     protect([import_] if import_ else [])
@@ -152,8 +152,8 @@ def _run(
     elif import_ is not None:
         desk.take(Path(import_))
     elif command is not None:
-        asking = Asking(command, copies, retries, timeout)
-        desk.ask(asking, name, also_judged, batch=batch, limit=limit, to_the_end=all_)
+        program = ProgramCall(command, copies, retries, timeout)
+        desk.call_program(program, name, also_judged, batch=batch, limit=limit, to_the_end=all_)
     else:
         desk.sit(all_)
 

@@ -18,9 +18,9 @@ from rich.text import Text
 from robustcs.documents.text import one_line, visible
 from robustcs.errors import input_error
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.studies.judge.analysis import Pair, State
+from robustcs.studies.judge.analysis import JudgingState, Pair
 from robustcs.studies.judge.outlook import Outlook
-from robustcs.studies.judge.session import Scale, Session
+from robustcs.studies.judge.session import GradeScale, Session
 from robustcs.wording import counted
 
 try:
@@ -45,7 +45,7 @@ class Sitting:
     session: Session
     passages: Mapping[str, str]
     texts: Mapping[str, Mapping[str, str]]
-    scale: Scale
+    scale: GradeScale
     notes: Sequence[str]
     outlook: Outlook
     to_the_end: bool = False
@@ -53,7 +53,7 @@ class Sitting:
     def __post_init__(self) -> None:
         self.human, self.raw = (self.texts.get(role, {}) for role in ("human", "original"))
         self.max_grade, self.conversations = self.scale.max_grade, self.outlook.holes.conversations
-        self.state: State | None = None
+        self.state: JudgingState | None = None
         self._turn = ""
         self.live, screen = sys.stdin.isatty(), sys.stdout.isatty()
         width = None if screen else int(os.environ.get("COLUMNS", "80") or 80)

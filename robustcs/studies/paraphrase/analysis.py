@@ -256,7 +256,7 @@ def _says_something(words: Sequence[Word]) -> bool:
 
 
 @dataclass(frozen=True)
-class Rule:
+class VariationRule:
     """A kind of variation: its category, a description, and the function ``(text, earlier texts, seed)``.
 
     leans
@@ -272,19 +272,20 @@ class Rule:
     later: bool = False
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("antecedent", "a phrase from an earlier question is omitted",
+RULES: tuple[VariationRule, ...] = (
+    VariationRule("antecedent", "a phrase from an earlier question is omitted",
          lambda text, earlier, seed: drop_antecedent(text, earlier), leans=True, later=True),
-    Rule("pronoun", "a pronoun replaces such a phrase", lambda text, earlier, seed: use_pronoun(text, earlier),
+    VariationRule("pronoun", "a pronoun replaces such a phrase", lambda text, earlier, seed: use_pronoun(text, earlier),
          leans=True, later=True),
-    Rule("typo", "one letter becomes its neighbour on the keyboard", lambda text, earlier, seed: misspell(text, seed)),
-    Rule("word order", "two content words are exchanged", lambda text, earlier, seed: reorder(text, seed)),
-    Rule("function words", "function words are omitted", lambda text, earlier, seed: drop_function_words(text)),
-    Rule("ellipsis", "the opening of the question is omitted", lambda text, earlier, seed: elide(text), later=True),
+    VariationRule("typo", "one letter becomes its neighbour on the keyboard", lambda text, earlier, seed: misspell(text, seed)),
+    VariationRule("word order", "two content words are exchanged", lambda text, earlier, seed: reorder(text, seed)),
+    VariationRule("function words", "function words are omitted", lambda text, earlier, seed: drop_function_words(text)),
+    VariationRule("ellipsis", "the opening of the question is omitted", lambda text, earlier, seed: elide(text), later=True),
 )  # fmt: skip
 
 
-Texts = Mapping[str, str]
+#: Turn → text.
+TurnTexts = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -305,7 +306,7 @@ class Variations(Result):
     )  # fmt: skip
 
 
-def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Variations:
+def vary(original: TurnTexts, human: TurnTexts, evaluated: Evaluated, seed: int) -> Variations:
     """Apply every rule to every turn of ``original`` (raw) and ``human`` (manual): turn → text; either may be empty.
 
     A rule that omits or replaces a phrase from an earlier question changes the manual text. Its result depends on the
@@ -356,7 +357,7 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
 
 
 def earlier_texts(
-    turns: Sequence[str], texts: Texts, conversations: Conversations
+    turns: Sequence[str], texts: TurnTexts, conversations: Conversations
 ) -> dict[str, list[str]]:
     """Return for each turn the texts of the earlier turns of its conversation; ``turns`` are in natural order."""
     return {
@@ -366,7 +367,7 @@ def earlier_texts(
 
 
 def _varied(
-    rule: Rule,
+    rule: VariationRule,
     manual: str,
     raw: str,
     before_manual: Sequence[str],
@@ -380,7 +381,7 @@ def _varied(
     return rule.make(manual, before_manual, seed) or manual, rule.make(raw, before_raw, seed) or raw
 
 
-def _notes(turns: Sequence[str], original: Texts, human: Texts) -> list[str]:
+def _notes(turns: Sequence[str], original: TurnTexts, human: TurnTexts) -> list[str]:
     notes = []
     for name, texts, other in (("Original", original, "Human"), ("Human", human, "Original")):
         lacking = [turn for turn in turns if turn not in texts]

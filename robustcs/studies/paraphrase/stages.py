@@ -18,7 +18,7 @@ from robustcs.result import Evaluated, Result, computes, count, number, table, t
 from robustcs.similarity.paraphrases import clean, text_key
 from robustcs.similarity.rouge_bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.stripping import Stripped, strip_feedback, without_nouns
-from robustcs.studies.paraphrase.analysis import Texts, earlier_texts
+from robustcs.studies.paraphrase.analysis import TurnTexts, earlier_texts
 from robustcs.wording import counted, some_of
 
 Stage = Literal["reformulate", "paraphrase", "remove_context"]
@@ -151,8 +151,8 @@ def without_context(
 
 
 def paraphrase(
-    original: Texts,
-    human: Texts,
+    original: TurnTexts,
+    human: TurnTexts,
     makers: Mapping[Stage, Maker],
     count_: int,
     sources: Sequence[Source],
@@ -167,7 +167,7 @@ def paraphrase(
     Raw turns are reformulated first, except those that open a conversation or are in none, which need no context. If a stage
     makes no text for a turn, the source text is kept.
     """
-    steps = _Steps(makers)
+    steps = _StagesRun(makers)
     strip = strip_feedback if stripped else Stripped
     turns = sorted({*original, *human}, key=turn_sort_key)
     conversations = evaluated.conversations_of(turns)
@@ -183,14 +183,14 @@ def paraphrase(
         for turn, one in manual.items():
             sources_of[turn]["manual"] = one.question
     if "raw" in sources:
-        asked = {
+        with_context = {
             turn: Request("reformulate", turn, raw[turn].question, tuple(said[turn]))
             for turn in raw
             if said[turn]
         }
-        reformulated = steps.take("reformulate", list(asked.values()))
+        reformulated = steps.take("reformulate", list(with_context.values()))
         for turn, one in raw.items():
-            found = reformulated[asked[turn]][0] if turn in asked else one.question
+            found = reformulated[with_context[turn]][0] if turn in with_context else one.question
             if text_key(found) != text_key(sources_of[turn].get("manual", "")):
                 sources_of[turn]["raw"] = found
 
@@ -227,7 +227,7 @@ def paraphrase(
     return Paraphrased(evaluated, rows, kept, content=content)
 
 
-class _Steps:
+class _StagesRun:
     """The stages run so far, each counted."""
 
     def __init__(self, makers: Mapping[Stage, Maker]):
@@ -254,8 +254,8 @@ class _Steps:
 
 
 def _context_removed(
-    steps: _Steps, rows: Sequence[_Row], raw: Mapping[str, Stripped], manual: Mapping[str, Stripped], original: Texts,
-    human: Texts, before: Mapping[str, Sequence[str]], without: Callable[[str], str],
+    steps: _StagesRun, rows: Sequence[_Row], raw: Mapping[str, Stripped], manual: Mapping[str, Stripped], original: TurnTexts,
+    human: TurnTexts, before: Mapping[str, Sequence[str]], without: Callable[[str], str],
 ) -> tuple[list[_Row], list[tuple[object, ...]]]:  # fmt: skip
     """Return the rows with raw texts, and Table 9: BLEU of manual against raw turns before and after removing context."""
     both = [turn for turn in manual if turn in raw]
@@ -266,15 +266,20 @@ def _context_removed(
         return Request("remove_context", turn, one, tuple(before[turn]))
 
     # turns without earlier turns keep their context
-    asked = {
+    with_context = {
         ("row", place): request(row.turn, row.manual)
         for place, row in enumerate(rows)
         if before[row.turn]
     }
     turns = {("turn", turn): request(turn, stripped[turn]) for turn in both if before[turn]}
-    found = steps.take("remove_context", [*asked.values(), *turns.values()])
+    found = steps.take("remove_context", [*with_context.values(), *turns.values()])
     done = [
-        replace(row, raw=found[asked["row", place]][0] if ("row", place) in asked else row.manual)
+        replace(
+            row,
+            raw=found[with_context["row", place]][0]
+            if ("row", place) in with_context
+            else row.manual,
+        )
         for place, row in enumerate(rows)
     ]
     removed = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from robustcs.documents.paraphrase_files import paraphrases_csv, sheet_csv
-from robustcs.programs.runner import Asking, ask_kept, program_identity
+from robustcs.programs.runner import ProgramCall, call_with_store, program_identity
 from robustcs.project.workspace import Workspace
 from robustcs.studies.paraphrase import stages
 from robustcs.studies.paraphrase.analysis import Variations
@@ -16,15 +16,15 @@ def program(command: str, seed: int, timeout: float, workspace: Workspace) -> st
     """Return a maker that sends requests to ``command`` (docs/programs.md) and stores answers by program and request."""
 
     def make(requests: Sequence[stages.Request]) -> stages.Made:
-        asked = {str(place): request for place, request in enumerate(requests)}
-        texts, known, replies = ask_kept(
-            Asking(command, timeout=timeout), program_identity(command),
-            {key: {**request.content, "seed": seed} for key, request in asked.items()}, stages.texts_of,
+        by_key = {str(place): request for place, request in enumerate(requests)}
+        texts, known, replies = call_with_store(
+            ProgramCall(command, timeout=timeout), program_identity(command),
+            {key: {**request.content, "seed": seed} for key, request in by_key.items()}, stages.texts_of,
             f"{requests[0].stage.replace('_', ' ')}:" if requests else "", workspace.track,
-            lambda key: {"turn": asked[key].turn},
+            lambda key: {"turn": by_key[key].turn},
         )  # fmt: skip
         return stages.Made(
-            command, {asked[key]: some for key, some in texts.items()}, known,
+            command, {by_key[key]: some for key, some in texts.items()}, known,
             replies.repeated + replies.foreign + replies.unreadable,
             f"the program {replies.complaint}" if replies.complaint else "",
         )  # fmt: skip

@@ -14,7 +14,7 @@ from robustcs.studies.study import SEED, Call, Command, check_common_turns
 if TYPE_CHECKING:
     from robustcs.project.workspace import Workspace
     from robustcs.studies.paraphrase import stages
-    from robustcs.studies.paraphrase.analysis import Texts, Variations
+    from robustcs.studies.paraphrase.analysis import TurnTexts, Variations
     from robustcs.studies.paraphrase.stages import Paraphrased
 
 
@@ -115,7 +115,7 @@ def ask(
     )
 
 
-def prepare(workspace: Workspace) -> tuple[Texts, Texts]:
+def prepare(workspace: Workspace) -> tuple[TurnTexts, TurnTexts]:
     """Read and check the inputs. Return the raw and the manual turns."""
     original, human = (workspace.texts.get(role, {}) for role in ("original", "human"))
     if not original and not human:
@@ -140,7 +140,7 @@ def _run(
     vary: bool = False,
     folder: Folder | None = None,
     overwrite: Annotated[bool, Opt(needs="--folder")] = False,
-    **asked: Any,
+    **settings: Any,
 ) -> None:
     """Run the command and write its files.
 
@@ -156,14 +156,14 @@ def _run(
     from robustcs.documents.files import write_folder
     from robustcs.studies.paraphrase.steps import files_of
 
-    if vary and asked["command"]:
+    if vary and settings["command"]:
         raise UsageError(
             "two-modes",
             "--vary and --with exclude each other",
             "run robustcs paraphrase twice, with one each",
         )
     workspace = call.workspace()
-    result = ask(workspace, **asked)
+    result = ask(workspace, **settings)
     written = write_folder(folder, files_of(result), overwrite) if folder else []
     call.emit(workspace, result)
     if written:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Card, Cards, Table
+from robustcs.documents.document import Block, Card, Cards, TableBlock
 from robustcs.documents.tables import Shown, result_table
 from robustcs.project.retrieved import Plan, plan_table
 from robustcs.result import Result, number
@@ -28,7 +28,7 @@ def _explanation(result: Explanation) -> Cards:
     return Cards("explanation", f"Are the questions of turn {result.turn} answered?", cards)
 
 
-def _store(result: StoreSize) -> Table:
+def _store(result: StoreSize) -> TableBlock:
     """Return one row per index and ranker."""
     columns: list[Shown] = [
         "index", result.spec("store").field("state").called(" "), "ranker", "questions", "passages",

@@ -89,7 +89,7 @@ class Reviews(Result):
     )  # fmt: skip
 
 
-class _Part:
+class _CoderReviews:
     """The reviews of the systems ``names`` by one coder in one sample: turn → categories."""
 
     def __init__(self, names: tuple[str, ...], coder: str, sample: Sample):
@@ -172,7 +172,7 @@ def review(
     return Reviews(evaluated, content=content)
 
 
-def _parts(reviews: Iterable[Review]) -> list[_Part]:
+def _parts(reviews: Iterable[Review]) -> list[_CoderReviews]:
     """Return the reviews by sample, system and coder.
 
     If all reviews of a sample are about the same systems, these are one part; otherwise each system has its own.
@@ -181,26 +181,26 @@ def _parts(reviews: Iterable[Review]) -> list[_Part]:
     together: dict[tuple[Any, ...], set[tuple[str, ...]]] = {}
     for one in every:
         together.setdefault(one.sample.identity, set()).add(one.systems)
-    found: dict[tuple[Any, ...], _Part] = {}
+    found: dict[tuple[Any, ...], _CoderReviews] = {}
     for one in every:
         alike = len(together[one.sample.identity]) == 1
         for names in [one.systems] if alike else [(name,) for name in one.systems]:
             part = found.setdefault(
-                (one.sample.identity, names, one.coder), _Part(names, one.coder, one.sample)
+                (one.sample.identity, names, one.coder), _CoderReviews(names, one.coder, one.sample)
             )
             part.turns.setdefault(one.turn, set()).update(one.categories)
     return list(found.values())
 
 
-def _samples(parts: Sequence[_Part]) -> list[list[_Part]]:
+def _samples(parts: Sequence[_CoderReviews]) -> list[list[_CoderReviews]]:
     """Return the parts of each coder and sample."""
-    found: dict[tuple[Any, ...], list[_Part]] = {}
+    found: dict[tuple[Any, ...], list[_CoderReviews]] = {}
     for part in parts:
         found.setdefault((part.sample.identity, part.coder), []).append(part)
     return list(found.values())
 
 
-def _used(parts: Iterable[_Part], without: bool = True) -> list[str]:
+def _used(parts: Iterable[_CoderReviews], without: bool = True) -> list[str]:
     """Return the categories, the most frequent first; ``without``: also :data:`NONE`."""
     times: dict[str, int] = {}
     for part in parts:
@@ -210,7 +210,7 @@ def _used(parts: Iterable[_Part], without: bool = True) -> list[str]:
     return sorted(times, key=lambda name: (name == NONE, -times[name], name))
 
 
-def _counted(part: _Part) -> Iterable[tuple[Any, ...]]:
+def _counted(part: _CoderReviews) -> Iterable[tuple[Any, ...]]:
     drawn = len(part.turns)
     for category in _used([part]):
         seen = len(part.hits(category))
@@ -219,7 +219,7 @@ def _counted(part: _Part) -> Iterable[tuple[Any, ...]]:
         yield (category, part.systems, seen, found, drawn, *sample)
 
 
-def _about(part: _Part, values: Sequence[Value]) -> list[Value]:
+def _about(part: _CoderReviews, values: Sequence[Value]) -> list[Value]:
     """Return the values of the reviewed systems, all if the review names none; ``also`` counts if no system has its own."""
     names, own = {*part.names}, {value.by for value in values if value.system in part.names}
     return [
@@ -228,7 +228,7 @@ def _about(part: _Part, values: Sequence[Value]) -> list[Value]:
     ]  # fmt: skip
 
 
-def _crossed(part: _Part, value: Value) -> Iterable[tuple[Any, ...]]:
+def _crossed(part: _CoderReviews, value: Value) -> Iterable[tuple[Any, ...]]:
     """Yield the categories within each value; a domain of a random sample is a random sample of that domain."""
     drawn: dict[str, set[str]] = {}
     for turn in part.turns.keys() & value.values.keys():
@@ -253,7 +253,7 @@ def _crossed(part: _Part, value: Value) -> Iterable[tuple[Any, ...]]:
             )
 
 
-def _differences(parts: Sequence[_Part]) -> Iterable[tuple[Any, ...]]:
+def _differences(parts: Sequence[_CoderReviews]) -> Iterable[tuple[Any, ...]]:
     """Yield the categories of every pair of systems that one coder reviewed in one sample."""
     compared = [
         (category, first, second, first.turns.keys() & second.turns.keys())
@@ -284,7 +284,7 @@ def _differences(parts: Sequence[_Part]) -> Iterable[tuple[Any, ...]]:
 
 
 def _agreement(
-    parts: Sequence[_Part], evaluated: Evaluated, seed: int
+    parts: Sequence[_CoderReviews], evaluated: Evaluated, seed: int
 ) -> tuple[list[tuple[Any, ...]], Evaluated]:
     """Return Cohen's kappa of every pair of coders and category, on the turns that both reviewed, and the sampling unit."""
     of: dict[str, dict[tuple[str, str], set[str]]] = {}

@@ -7,7 +7,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.review.findings import findings, verdicts
 from robustcs.studies.review.show import show
 from robustcs.studies.review.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: each reviewed turn may have several categories, or none. The intervals are for all turns from which the"
@@ -26,11 +26,13 @@ def _inputs(project: Project) -> Project:
     return project
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
-    return Answer(result, show(result), findings(result), _READING, verdicts=verdicts(result))
+    return SectionContent(
+        result, show(result), findings(result), _READING, verdicts=verdicts(result)
+    )
 
 
 QUESTIONS = (
-    Question("review", "Which failures did coders find?", ("categories", "differences", "coders"), _inputs, _answer),
+    Question("review", "Which failures did coders find?", ("categories", "differences", "coders"), _inputs, _content),
 )  # fmt: skip

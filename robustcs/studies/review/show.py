@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from robustcs.documents.bins import marks
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Figure, TableBlock
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import whole_percent
 from robustcs.lazy import pd
 from robustcs.result import text
-from robustcs.statistics.finite import DIFFERENCE_METHOD, SHARE_METHOD
+from robustcs.statistics.finite import FINITE_DIFFERENCE_METHOD, FINITE_SHARE_METHOD
 from robustcs.studies.review.analysis import NONE, Reviews
 from robustcs.wording import counted, system_name
 
@@ -47,13 +47,13 @@ def _samples(result: Reviews) -> str:
     samples = "; ".join(dict.fromkeys(frame["sample"]))
     said = f"Sample: {samples}. "
     if frame["random"].any():
-        said += f"95% CI for all turns from which it was drawn: {SHARE_METHOD}, not adjusted for multiple comparisons."
+        said += f"95% CI for all turns from which it was drawn: {FINITE_SHARE_METHOD}, not adjusted for multiple comparisons."
     for note in dict.fromkeys(frame.loc[~frame["random"].astype(bool), "note"]):
         said += f" {note[0].upper()}{note[1:]}."
     return said.replace(".  ", ". ").replace("  ", " ")
 
 
-def _categories(result: Reviews) -> Table:
+def _categories(result: Reviews) -> TableBlock:
     columns = ["category", *_whose(result), "count", "reviewed", "share"]
     note = f"{_samples(result)} A turn may have several categories; {NONE}: reviewed, but no category fits."
     return result_table(
@@ -101,7 +101,7 @@ def _drawn(width: Width, frame: pd.DataFrame) -> MatplotlibFigure:
     return forest(width, names, panels, "share of all turns in %, 95% CI")
 
 
-def _crossings(result: Reviews) -> list[Table]:
+def _crossings(result: Reviews) -> list[TableBlock]:
     tables = []
     for by, part in result.crossings.groupby("by", sort=False):
         shown = part[(part["count"] > 0) & (part["category"] != NONE)]
@@ -128,7 +128,7 @@ def _crossings(result: Reviews) -> list[Table]:
     return tables
 
 
-def _differences(result: Reviews) -> list[Table]:
+def _differences(result: Reviews) -> list[TableBlock]:
     if not len(result.differences):
         return []
     coder = _whose(result, "coder")
@@ -149,7 +149,7 @@ def _differences(result: Reviews) -> list[Table]:
     )
     last: list[Shown] = [separates] if result.differences["separates"].notna().any() else []
     note = (
-        f"Difference in percentage points. 95% CI for all turns: {DIFFERENCE_METHOD}; a category separates two systems if the"
+        f"Difference in percentage points. 95% CI for all turns: {FINITE_DIFFERENCE_METHOD}; a category separates two systems if the"
         " interval adjusted for all comparisons of the sample (Bonferroni) excludes 0."
         if last else "Difference in percentage points; no interval, because the sample is not random."
     )  # fmt: skip
@@ -160,7 +160,7 @@ def _differences(result: Reviews) -> list[Table]:
     ]
 
 
-def _coders(result: Reviews) -> list[Table]:
+def _coders(result: Reviews) -> list[TableBlock]:
     if not len(result.coders):
         return []
     columns = ["first", "second", "category", "kappa", "turns", "both", "only_first", "only_second"]

@@ -117,7 +117,7 @@ def slice_drops(
         for code, name in enumerate(one.slices)
     }
     for found in slices_of([baseline - means], slicings, units, seed)[0]:
-        base, drop = float(baseline[places[found.slicing, found.name]].mean()), found.own
+        base, drop = float(baseline[places[found.slicing, found.name]].mean()), found.estimate
         percent = 100 * drop.value / base if base else np.nan
         own = (base - drop.value, base, drop.value, percent, drop.low, drop.high)
         rows.append((found.slicing, found.name, found.turns, *own, *cells(found)))

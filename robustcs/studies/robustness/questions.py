@@ -11,7 +11,7 @@ from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.findings import robustness_findings, verdicts
 from robustcs.studies.robustness.show import show
 from robustcs.studies.robustness.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: every test set paraphrases the same turns and is compared with its baseline turn by turn. If the interval"
@@ -34,7 +34,7 @@ def _inputs(project: Project) -> Project:
     return of_rankings(project, keys, ("run", "rewrites"))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
     assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
     drops = filled_drops(
@@ -45,10 +45,12 @@ def _answer(workspace: Workspace) -> Answer:
     )
     result = result.changed(drops=drops)
     findings = robustness_findings(result, drops)
-    return Answer(result, show(result), findings, _READING, verdicts=verdicts(result, drops))
+    return SectionContent(
+        result, show(result), findings, _READING, verdicts=verdicts(result, drops)
+    )
 
 
 QUESTIONS = (
     Question("robustness", "How much do scores drop when questions are paraphrased?", ("measures", "turns"), 
-             _inputs, _answer),
+             _inputs, _content),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.documents.document import Block, Figure, Table, begun
+from robustcs.documents.document import Block, Figure, TableBlock, begun
 from robustcs.documents.forest import LEFT_OUT, MeanPanel, best_and_worst, forest
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
 from robustcs.documents.slices import estimate_column, shown_slices
@@ -73,7 +73,7 @@ def show(result: Robustness) -> tuple[Block, ...]:
     return begun(blocks, result.misfit, result.unordered)
 
 
-def _values(result: Robustness, group: str) -> Table:
+def _values(result: Robustness, group: str) -> TableBlock:
     """Return Table 11: the sets of one group and the baseline, with the drop below each value."""
     measures = result.measures[result.measures["group"] == group]
     means = result.groups[result.groups["group"] == group].set_index("metric")
@@ -107,7 +107,7 @@ def _values(result: Robustness, group: str) -> Table:
     )  # fmt: skip
 
 
-def _drops(result: Robustness, metric: str) -> Table:
+def _drops(result: Robustness, metric: str) -> TableBlock:
     measures = result.measures[result.measures["metric"] == metric]
     means = result.groups[result.groups["metric"] == metric]
     unit, named = (
@@ -133,7 +133,7 @@ def _drops(result: Robustness, metric: str) -> Table:
     )  # fmt: skip
 
 
-def _risk(result: Robustness) -> Table:
+def _risk(result: Robustness) -> TableBlock:
     return result_table(
         result, "risk", "How many turns gain and lose compared with the baseline?",
         ["metric", "set", "wins", "losses", "ties", "urisk", "expected"],
@@ -142,7 +142,7 @@ def _risk(result: Robustness) -> Table:
     )  # fmt: skip
 
 
-def _variance(result: Robustness) -> Table:
+def _variance(result: Robustness) -> TableBlock:
     unit = result.evaluated.unit
     return wide_table(
         result, "variance", "How much of the variance over turns and sets is due to the wording?", ["group", "metric"],
@@ -152,7 +152,7 @@ def _variance(result: Robustness) -> Table:
     )  # fmt: skip
 
 
-def _spread(result: Robustness) -> Table:
+def _spread(result: Robustness) -> TableBlock:
     still: Shown = (count("turns with range 0"), lambda row: f"{row.steady} of {row.turns}")
     columns = ["group", "metric", "mean_sd", "mean_range", "max_range", still]
     note = "Range: highest − lowest score of a turn."
@@ -161,7 +161,7 @@ def _spread(result: Robustness) -> Table:
     )
 
 
-def _slices(result: Robustness, metric: str, slicing: str) -> Table:
+def _slices(result: Robustness, metric: str, slicing: str) -> TableBlock:
     frame = result.slices[
         (result.slices["metric"] == metric) & (result.slices["slicing"] == slicing)
     ]
@@ -180,7 +180,7 @@ def _slices(result: Robustness, metric: str, slicing: str) -> Table:
     )  # fmt: skip
 
 
-def _variations(result: Robustness, metric: str, group: str) -> Table:
+def _variations(result: Robustness, metric: str, group: str) -> TableBlock:
     rows = result.variations
     return result_table(
         result, "variations", f"{group}: how much {measure_label(metric)} does each variation cost?",
@@ -191,7 +191,7 @@ def _variations(result: Robustness, metric: str, group: str) -> Table:
     )  # fmt: skip
 
 
-def _turns(result: Robustness, metric: str, group: str) -> Table:
+def _turns(result: Robustness, metric: str, group: str) -> TableBlock:
     turns = result.turns
     part = turns[(turns["metric"] == metric) & (turns["group"] == group)].sort_values(
         "range", ascending=False, kind="stable"

@@ -129,7 +129,7 @@ def _run(
             )
         marks = tuple(mark for mark in project.marks if mark[0] != "groups")
         project = replace(project, groups=given, marks=marks)
-    workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
+    workspace = call.workspace(project) if is_experiment(project) else call.with_runs(project)
     result = call.ask(workspace, tell=call.tell, **settings)
     call.emit(workspace, result)
 

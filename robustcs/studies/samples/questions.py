@@ -10,7 +10,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.samples.findings import samples_findings
 from robustcs.studies.samples.show import show
 from robustcs.studies.samples.study import ask
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 
 _READING = (
     "How to read it: a language model writes another text each time, so a sample is one of several possible rewrites. Papers"
@@ -41,14 +41,14 @@ def _inputs(project: Project) -> Project:
     return part
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
-    return Answer(result, show(result), samples_findings(result), _READING)
+    return SectionContent(result, show(result), samples_findings(result), _READING)
 
 
 QUESTIONS = (
     Question(
-        "samples", "How much does a rewriter vary between samples?", ("samples", "sample_scores"), _inputs, _answer,
+        "samples", "How much does a rewriter vary between samples?", ("samples", "sample_scores"), _inputs, _content,
         given=lambda project: any(part.sample_runs or part.samples for part in project.formulations.values())
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robustcs.documents.document import Block, Card, Cards, Figure, Table
+from robustcs.documents.document import Block, Card, Cards, Figure, TableBlock
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.panels import (
     NOTE,
@@ -55,7 +55,7 @@ def _same_samples(result: Samples) -> str:
     return f"95% CI for other {result.evaluated.unit}s with these samples."
 
 
-def _consistency(result: Samples) -> Table:
+def _consistency(result: Samples) -> TableBlock:
     frame = result.samples
     texts, runs = ["texts", "turns", "differing", "differ", "wording"], ["runs", "ranking"]
     columns: list[Shown] = [
@@ -74,7 +74,7 @@ def _consistency(result: Samples) -> Table:
     )
 
 
-def _scores(result: Samples) -> Table:
+def _scores(result: Samples) -> TableBlock:
     within, unit = float(result.sample_scores["within"].iloc[0]), result.evaluated.unit
     needed = result.spec("sample_scores").field("needed")
     columns: list[Shown] = ["metric", "rewriter", "mean", "half", (needed, _needed)]
@@ -99,7 +99,7 @@ def _needed(row: Any) -> str:
     return str(row.needed) if exact else f"{row.needed} ({row.needed_low}–{row.needed_high})"
 
 
-def _choice(result: Samples) -> Table:
+def _choice(result: Samples) -> TableBlock:
     columns: list[Shown] = [
         "metric", "rewriter", "worst",
         (number("a sample"), lambda row: f"{written(row.lowest, 3)} to {written(row.highest, 3)}"),
@@ -117,7 +117,7 @@ def _choice(result: Samples) -> Table:
     )  # fmt: skip
 
 
-def _variance(result: Samples) -> Table:
+def _variance(result: Samples) -> TableBlock:
     frame = result.sample_variance
     note = (
         "Shares of the variance of scores. Turn: some turns are harder. Sample: whole samples differ. Interaction: a sample"

@@ -11,7 +11,7 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Formulation, Project
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
-from robustcs.similarity.rankings import pair_rankings, rbo
+from robustcs.similarity.rankings import pair_rankings, ranking_rbo
 
 
 def files_of_samples(part: Formulation) -> list[ScoredFile]:
@@ -35,6 +35,6 @@ def overlap_of_rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[s
     pairs = list(combinations(rankings, 2))
     for first, second in pairs:
         matched = pair_rankings(first, second)
-        value = dict(zip(matched.turns, rbo(matched).tolist(), strict=True))
+        value = dict(zip(matched.turns, ranking_rbo(matched).tolist(), strict=True))
         total += [value[turn] for turn in turns]
     return dict(zip(turns, (total / len(pairs)).tolist(), strict=True))

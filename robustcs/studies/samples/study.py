@@ -59,15 +59,15 @@ def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> S
         for part in parts
         if part.name in files
     }
-    answered = (
+    covered = (
         set(next(iter(scores.values())).turns)
         if scores
         else {turn for some in rankings.values() for turn in some}
     )
     samples = (
-        workspace.samples_of(sorted(answered, key=turn_sort_key)) if answered else workspace.samples
+        workspace.samples_of(sorted(covered, key=turn_sort_key)) if covered else workspace.samples
     )
-    known = {*answered, *(turn for texts in samples.values() for turn in texts)}
+    known = {*covered, *(turn for texts in samples.values() for turn in texts)}
     evaluated = replace(
         evaluated, conversations=conversations_of(workspace, sorted(known, key=turn_sort_key))
     )

@@ -78,14 +78,14 @@ class SweepPanel:
 
 
 @dataclass(frozen=True)
-class _Steps:
+class _Bands:
     """The stack of bands: band i lies between ``edges[i]`` and ``edges[i + 1]``, point j between ``x[j]`` and ``x[j + 1]``."""
 
     x: np.ndarray
     edges: np.ndarray
 
     @classmethod
-    def of(cls, panel: SweepPanel) -> _Steps:
+    def of(cls, panel: SweepPanel) -> _Bands:
         # The share at t applies to (previous t, t]. The first point, "> 0", has no previous point: it gets a step of the
         # usual width to the left of 0.
         thresholds = np.asarray(panel.thresholds, dtype=float)
@@ -127,7 +127,7 @@ def sweep_figure(width: Width, panels: Sequence[SweepPanel]) -> Figure:
         [panel.title for panel in drawn], max(longest - max(map(len, turns), default=0), 1)
     )
     for one, (axes, leftmost), title, more in zip(drawn, grid, titles, turns, strict=True):
-        steps = _Steps.of(one)
+        steps = _Bands.of(one)
         _draw(axes, one, steps)
         panel_title(axes, title + more, left - _EDGE if leftmost else BETWEEN - 0.1)
         percents = range(0, 101, 20)
@@ -150,7 +150,7 @@ def _regions(panel: SweepPanel) -> Sequence[tuple[str, tuple[str, ...]]]:
     return _REGIONS if panel.original else _REGIONS_WITHOUT_ORIGINAL
 
 
-def _draw(axes: Axes, one: SweepPanel, steps: _Steps) -> None:
+def _draw(axes: Axes, one: SweepPanel, steps: _Bands) -> None:
     x = np.repeat(steps.x, 2)[1:-1]
     bands = [np.repeat(edge, 2) for edge in steps.edges]
     axes.set(xlim=(steps.x[0], steps.x[-1]), ylim=(0, 1), xlabel="threshold")
@@ -177,7 +177,7 @@ def _draw(axes: Axes, one: SweepPanel, steps: _Steps) -> None:
     axes.set_xticks([first, *ticks], [">0", *(f"{tick:.1f}" for tick in ticks)])
 
 
-def _labels(axes: Axes, one: SweepPanel, steps: _Steps) -> None:
+def _labels(axes: Axes, one: SweepPanel, steps: _Bands) -> None:
     """Label the regions along their slope, where there is most room; a region without room has only the legend."""
     for label, names in _regions(one):
         bottom, top = STACK.index(names[0]), STACK.index(names[-1]) + 1
@@ -194,7 +194,7 @@ def _labels(axes: Axes, one: SweepPanel, steps: _Steps) -> None:
 
 
 def _label_place(
-    steps: _Steps,
+    steps: _Bands,
     lower: np.ndarray,
     upper: np.ndarray,
     inches: float,

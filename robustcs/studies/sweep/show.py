@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, formulations, marks
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Figure, TableBlock
 from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
@@ -105,7 +105,7 @@ def panel_labels(result: Sweep) -> dict[Panel, str]:
     }
 
 
-def _areas(result: Sweep, labels: Mapping[Panel, str]) -> Table:
+def _areas(result: Sweep, labels: Mapping[Panel, str]) -> TableBlock:
     names, areas = bins_of(result.rows("bins")), _parts(result, "areas")
     columns: list[Shown] = [*bin_columns(names)]
     for panel, label in labels.items():
@@ -129,7 +129,7 @@ def _interval(result: Sweep) -> str:
     return f"95% CI: t intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons"
 
 
-def _blame(result: Sweep) -> Table:
+def _blame(result: Sweep) -> TableBlock:
     """Return the table of QA and rewriter errors, with the thresholds at which one of them is significantly more frequent."""
     rows = _parts(result, "blame")
     columns: list[Shown] = [
@@ -197,7 +197,7 @@ def draw_sweep(width: Width, result: Sweep, marked: Cut | None = None) -> Matplo
     return sweep_figure(width, panels)
 
 
-def _counts(result: Sweep, panel: Panel, label: str) -> Table:
+def _counts(result: Sweep, panel: Panel, label: str) -> TableBlock:
     part = _parts(result, "bins")[panel]
     rows: dict[float, list[int]] = {}
     for row in part:

@@ -30,7 +30,7 @@ from robustcs.evaluation.hole_expectation import (
     expected_drops,
 )
 from robustcs.evaluation.hole_tipping import TIPPING, tipping
-from robustcs.evaluation.holes import Grades, JudgedRun
+from robustcs.evaluation.holes import GradesByPair, JudgedRun
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import Scores, score_columns
 from robustcs.inputs.qrels import Qrels
@@ -246,13 +246,13 @@ class Gaps:
     measures: Sequence[Measure]
     policy: EvaluationPolicy
     settings: Settings
-    later: Grades | None = None
+    later: GradesByPair | None = None
     filled: FilledHoles | None = None
     slicings: Sequence[Slicing] = ()
     units: Units | None = None
     seed: int = 0
-    new: Mapping[str, Grades] = field(default_factory=dict)
-    judges: Mapping[str, Grades] = field(default_factory=dict)
+    new: Mapping[str, GradesByPair] = field(default_factory=dict)
+    judges: Mapping[str, GradesByPair] = field(default_factory=dict)
 
     @cached_property
     def _bounded(self) -> list[Measure]:
@@ -306,16 +306,16 @@ class Gaps:
             pool = holes.pool_holes(some, numbers) if pooled else None
             pools += [pool] if pool is not None else []
             if compared:
-                asked = [
+                scored = [
                     PairMeasure(tops, measure, self.policy, settings.max_grade, settings.scope)
                     for measure in measures
                 ]
                 found = [
-                    np.stack([one.means(pairs) for one in asked])
+                    np.stack([one.means(pairs) for one in scored])
                     for pairs in run_pairs(tops, numbers, pool)
                 ]
                 means.append(
-                    np.concatenate([np.zeros((len(asked), 3, 0)), *found], axis=2)
+                    np.concatenate([np.zeros((len(scored), 3, 0)), *found], axis=2)
                     * (len(tops[0].turns) / turns)
                 )
         return np.sum(means, axis=0) if compared else None, np.concatenate(
@@ -376,8 +376,14 @@ class Gaps:
             for one in slices_of(
                 [unjudged], own, self.units, self.seed, shares=True, weights=retrieved
             )[0]:
-                hits = round(one.own.value * one.weight) if one.weight else 0
-                found = (int(one.weight), hits, one.own.value, one.own.low, one.own.high)
+                hits = round(one.estimate.value * one.weight) if one.weight else 0
+                found = (
+                    int(one.weight),
+                    hits,
+                    one.estimate.value,
+                    one.estimate.low,
+                    one.estimate.high,
+                )
                 rows.append((run.name, one.slicing, one.name, one.turns, *found, *cells(one)))
         return rows
 

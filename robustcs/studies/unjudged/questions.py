@@ -9,7 +9,7 @@ from robustcs.project.model import Project
 from robustcs.project.open_questions import comparable_groups
 from robustcs.project.requirements import judged_runs
 from robustcs.project.workspace import Workspace
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
 from robustcs.studies.unjudged.show import show
 from robustcs.studies.unjudged.study import ask
@@ -25,7 +25,7 @@ def _inputs(project: Project) -> Project:
     return judged_runs(project, ("groups", "run_groups", "seed"))
 
 
-def _answer(workspace: Workspace) -> Answer:
+def _content(workspace: Workspace) -> SectionContent:
     try:
         result = ask(workspace, scope="pool", expected=True, tipping=False)
     except UsageError as error:
@@ -37,7 +37,7 @@ def _answer(workspace: Workspace) -> Answer:
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     groups = comparable_groups(workspace.project)
     findings = unjudged_findings(result, groups)
-    return Answer(
+    return SectionContent(
         result, show(result), findings, _READING, verdicts=verdicts(result, roles, groups)
     )
 
@@ -45,6 +45,6 @@ def _answer(workspace: Workspace) -> Answer:
 QUESTIONS = (
     Question(
         "unjudged", "How much do unjudged passages matter?",
-        ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _inputs, _answer
+        ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _inputs, _content
     ),
 )  # fmt: skip

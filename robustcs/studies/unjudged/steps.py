@@ -28,15 +28,15 @@ def read_judged(
 def compared_groups(project: Project) -> dict[str, Group]:
     """Return the comparisons for drops: Human with every other formulation, by its name, and the groups of the project."""
     human = next((part.name for part in project.formulations.values() if part.role == "human"), "")
-    asked = {
+    groups = {
         part.name: Group(human, (part.name,))
         for part in project.formulations.values()
         if part.role != "human"
     }
-    asked |= comparable_groups(project)
+    groups |= comparable_groups(project)
     systems = project.systems.keys()
     return {
-        name: group for name, group in asked.items() if {group.baseline, *group.sets} <= systems
+        name: group for name, group in groups.items() if {group.baseline, *group.sets} <= systems
     }
 
 

@@ -137,9 +137,9 @@ def ask(
     names, matrices = [name for name, _ in files], [run.matrix for run in read]
     counted = workspace.count_turns(names, files, matrices, holes=True)
     if expected and project.groups:
-        asked = workspace.count_turns(names, files, matrices, True, workspace.asked).asked
-        asking, partly = groups_of_every_turn(compared(), asked)
-        compared, notes = lambda: asking, [*notes, *partly]
+        asked_turns = workspace.count_turns(names, files, matrices, True, workspace.asked).asked
+        complete, partly = groups_of_every_turn(compared(), asked_turns)
+        compared, notes = lambda: complete, [*notes, *partly]
     runs = read if counted.counted.all() else [only_turns(run, counted.counted) for run in read]
     conversations = conversations_of(workspace, qrels.turns) if slices else None
     evaluated = Evaluated(

@@ -21,17 +21,18 @@ from robustcs.inputs.annotations import (
 )
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.agreement.analysis import Texts, majority_rule, snippet_agreement
+from robustcs.studies.agreement.analysis import majority_rule, snippet_agreement
+from robustcs.studies.agreement.effort import AnnotatedTexts
 
 EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
 
 
-def texts(*annotations: Spans, unit: Unit = "paragraph", passage: str = "p") -> Texts:
+def texts(*annotations: Spans, unit: Unit = "paragraph", passage: str = "p") -> AnnotatedTexts:
     own = tuple(Annotation(f"w{place}", spans) for place, spans in enumerate(annotations, 1))
     return {("1_1", passage): AnnotatedText("1_1", passage, unit, "", "ten tokens" * 2, own)}
 
 
-def read(shared_data: Path, kind: str) -> Texts:
+def read(shared_data: Path, kind: str) -> AnnotatedTexts:
     paths = [
         shared_data / "snippets" / f"topic_{topic}-paragraph-{kind}.csv.gz" for topic in (1, 2)
     ]
@@ -216,7 +217,7 @@ def test_the_order_of_files_and_lines_changes_nothing(shared_data: Path) -> None
         pd.testing.assert_frame_equal(frame, other.tables[name], check_exact=True)
 
 
-def many(number: int, turns: int) -> Texts:
+def many(number: int, turns: int) -> AnnotatedTexts:
     """Texts of one conversation in which two annotators agree more or less."""
     return {
         (f"1_{1 + place % turns}", f"p{place}"): AnnotatedText(

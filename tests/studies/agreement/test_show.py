@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.result import Result
 from robustcs.studies.agreement.analysis import snippet_agreement
 from robustcs.studies.agreement.ratings import rating_agreement
@@ -16,8 +16,8 @@ SNIPPETS = snippet_agreement(texts(((0, 10),), ((5, 10),), ()), texts(((0, 5),))
 RATINGS = rating_agreement([*PAPER, *ratings("aab", "bba", criterion="kind")], EVALUATED)
 
 
-def tables(result: Result) -> dict[str, Table]:
-    return {block.slug: block for block in show(result) if isinstance(block, Table)}
+def tables(result: Result) -> dict[str, TableBlock]:
+    return {block.slug: block for block in show(result) if isinstance(block, TableBlock)}
 
 
 @pytest.mark.parametrize(

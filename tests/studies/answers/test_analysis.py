@@ -14,14 +14,14 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import units_of
-from robustcs.studies.answers.analysis import Answers, Item, System, answers, coverage
+from robustcs.studies.answers.analysis import Answers, Item, SystemAnswers, answers, coverage
 from robustcs.studies.answers.outcomes import Journey
 
 EVALUATED = Evaluated(EvaluationPolicy(), "coverage", 1, 0)
 
 
 def held(
-    items: Sequence[Item], *systems: System, texts: Mapping[str, str] | None = None
+    items: Sequence[Item], *systems: SystemAnswers, texts: Mapping[str, str] | None = None
 ) -> Answers:
     turns = list(dict.fromkeys(item.turn for item in items))
     units, nothing = units_of(turns), np.full(len(turns), np.nan)
@@ -45,7 +45,9 @@ def test_snippets_by_hand() -> None:
         Item("snippets", "1_1", "flour and water"),
         Item("snippets", "1_1", "salt, flour and yeast"),
     ]
-    found = values(held(items, System("a", {"1_1": "Take flour, water and sugar!"})), "a", "1_1")
+    found = values(
+        held(items, SystemAnswers("a", {"1_1": "Take flour, water and sugar!"})), "a", "1_1"
+    )
     # the first is held whole, of the second one word in three; of "take flour water sugar" two words are gold
     assert found["snippet_recall"] == pytest.approx((1 + 1 / 3) / 2)
     assert found["snippet_precision"] == 2 / 4
@@ -63,7 +65,7 @@ def test_nuggets_by_assignment_are_the_scores_of_nuggetizer() -> None:
     """SPEC 12 and 14: nuggets and assignments; the four scores as nuggetizer's calculate_nugget_scores has them."""
     items = nuggets(("a", "vital"), ("b", "vital"), ("c", "okay"), ("d", "okay"), ("e", "vital"))
     support = {"1_1": {"a": 1.0, "b": 0.5, "c": 1.0, "d": 0.0, "e": 0.0}}
-    found = values(held(items, System("a", {"1_1": "x"}, support)), "a", "1_1")
+    found = values(held(items, SystemAnswers("a", {"1_1": "x"}, support)), "a", "1_1")
     assert found["nuggets_vital"] == (1 + 0.5) / 3 and found["nuggets_vital_strict"] == 1 / 3
     assert found["nuggets_all"] == 2.5 / 5 and found["nuggets_all_strict"] == 2 / 5
 
@@ -74,7 +76,7 @@ def test_turns_for_which_a_measure_is_undefined_take_no_part() -> None:
         *nuggets(("water", "okay"), turn="2_1"),
         Item("snippets", "3_1", "salt"),
     ]
-    result = held(items, System("a", {"1_1": "flour", "2_1": "milk", "3_1": "salt"}))
+    result = held(items, SystemAnswers("a", {"1_1": "flour", "2_1": "milk", "3_1": "salt"}))
     rows = result.measures.set_index("metric")
     assert rows.loc[
         ["nuggets_vital", "nuggets_all", "snippet_recall", "length"], "turns"
@@ -101,9 +103,11 @@ def test_why_something_is_missed() -> None:
     given = {"1_1": ["d1", "x"], "2_1": ["x"], "3_1": ["x"]}
     human = {"0_1": ["d0"], "1_1": ["x"], "2_1": ["y", "d2"], "3_1": ["y"], "4_1": ["y"]}
     systems = (
-        System("both", answers, None, given, human), System("no human", answers, None, given), System("nothing", answers),
-        System("human", answers, None, human, human, is_human=True),
-    )  # fmt: skip
+        SystemAnswers("both", answers, None, given, human),
+        SystemAnswers("no human", answers, None, given),
+        SystemAnswers("nothing", answers),
+        SystemAnswers("human", answers, None, human, human, is_human=True),
+    )
     result = held(items, *systems)
     found = {
         name: part["cause"].tolist() for name, part in result.items.groupby("system", sort=False)
@@ -126,8 +130,8 @@ def test_why_something_is_missed() -> None:
 def test_causes_that_cannot_be_told_have_no_rows() -> None:
     items = nuggets(("oven at high heat", "vital"), passages=["d1"])
     given = {"1_1": ["d2"]}
-    systems = (System("none", {}), System("no human", {}, None, given), System("both", {}, None, given, given),
-               System("human", {}, None, given, is_human=True))  # fmt: skip
+    systems = (SystemAnswers("none", {}), SystemAnswers("no human", {}, None, given), SystemAnswers("both", {}, None, given, given),
+               SystemAnswers("human", {}, None, given, is_human=True))  # fmt: skip
     causes = held(items, *systems).item_causes
     rows = {
         name: part["cause"].tolist()
@@ -137,14 +141,14 @@ def test_causes_that_cannot_be_told_have_no_rows() -> None:
     assert rows["no human"] == ["covered", "generator", "rewriter or retrieval"]
     assert rows["both"] == rows["human"] == ["covered", "generator", "rewriter", "retrieval"]
     untold = held(
-        nuggets(("oven at high heat", "vital")), System("both", {}, None, given, given)
+        nuggets(("oven at high heat", "vital")), SystemAnswers("both", {}, None, given, given)
     ).item_causes
     assert set(untold["cause"]) == {"covered", "unknown"}
 
 
 def test_texts_of_passages_tell_what_the_gold_does_not() -> None:
     items = nuggets(("oven at high heat", "vital"))
-    system = System("a", {}, None, {"1_1": ["d1"]}, {"1_1": ["d2"]})
+    system = SystemAnswers("a", {}, None, {"1_1": ["d1"]}, {"1_1": ["d2"]})
     assert held(items, system).items["cause"].tolist() == ["unknown"]
     texts = {"d1": "Salt the water.", "d2": "Put it into an oven with high heat."}
     assert held(items, system, texts=texts).items["cause"].tolist() == ["rewriter"]
@@ -157,7 +161,7 @@ def test_a_passage_without_text_blames_nobody() -> None:
 
     def cause(given: Sequence[str], human: Sequence[str], texts: Mapping[str, str] | None) -> str:
         return str(
-            held(items, System("a", {}, None, {"1_1": given}, {"1_1": human}), texts=texts)
+            held(items, SystemAnswers("a", {}, None, {"1_1": given}, {"1_1": human}), texts=texts)
             .items["cause"]
             .iloc[0]
         )
@@ -186,7 +190,9 @@ def test_means_and_pairs_take_the_conversation_as_unit() -> None:
     words = ["alpha", "beta", "gamma", "delta"]
     told = {turn: " ".join(words[: random.integers(1, 5)]) for turn in turns}
     less = {turn: text.replace("alpha", "") for turn, text in told.items()}
-    result = held(items, System("more", told), System("less", less), System("none", {}))
+    result = held(
+        items, SystemAnswers("more", told), SystemAnswers("less", less), SystemAnswers("none", {})
+    )
     assert (result.evaluated.unit, result.evaluated.units) == ("conversation", 12)
     row = result.measures.set_index(["system", "metric"]).loc[("more", "snippet_recall")]
     scores = np.array([values(result, "more", turn)["snippet_recall"] for turn in turns])
@@ -223,7 +229,12 @@ def test_experts_snippets_as_gold_on_real_passages(shared_data: Path) -> None:
         lead[turn] = f"{lead.get(turn, '')} {' '.join(text.text.split()[:40])}"
     turns = list(dict.fromkeys(item.turn for item in items))
     other = {turn: lead[turns[place - 5]] for place, turn in enumerate(turns)}
-    result = held(items, System("all", all_of), System("lead", lead), System("other", other))
+    result = held(
+        items,
+        SystemAnswers("all", all_of),
+        SystemAnswers("lead", lead),
+        SystemAnswers("other", other),
+    )
     found = result.measures.set_index(["metric", "system"])["value"]
     assert found["snippet_recall", "all"] == 1
     assert found["snippet_precision", "all"] > 0.5  # what several snippets say counts once

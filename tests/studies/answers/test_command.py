@@ -10,7 +10,7 @@ import pytest
 
 import robustcs
 from robustcs.cli.main import run
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.studies.answers.findings import answer_findings
 from robustcs.studies.answers.show import overview
 from tests.conftest import Command
@@ -137,7 +137,7 @@ def test_answers_alone_show_what_systems_did(
         "a: 4 of 12 turns answered (33.3%); 4 abstained; 4 no answer.",
     )
     table, _ = overview(result)
-    assert isinstance(table, Table) and [row[0] for row in table.rows] == [
+    assert isinstance(table, TableBlock) and [row[0] for row in table.rows] == [
         "answered",
         "abstained",
         "no answer",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from robustcs.documents.document import Table
-from robustcs.studies.answers.analysis import Item, System
+from robustcs.documents.document import TableBlock
+from robustcs.studies.answers.analysis import Item, SystemAnswers
 from robustcs.studies.answers.findings import (
     answer_findings,
     coverage_findings,
@@ -27,7 +27,9 @@ def test_sentences_name_the_main_cause() -> None:
     given = {f"{place}_1": ["d"] for place in range(2)}
     human = {f"{place}_1": ["d"] for place in range(5)}
     result = held(
-        items, System("qr", {"5_1": "fact number5"}, None, given, human), System("none", {})
+        items,
+        SystemAnswers("qr", {"5_1": "fact number5"}, None, given, human),
+        SystemAnswers("none", {}),
     )
     means, pairs, cause, _ = coverage_findings(result)
     assert means.startswith("The mean support of vital nuggets is 0.167") and "; 0.000" in means
@@ -42,19 +44,19 @@ def test_sentences_name_the_main_cause() -> None:
 
 
 def test_without_importance_all_nuggets_and_without_nuggets_snippets_matter() -> None:
-    plain = held([Item("nuggets", "1_1", "flour")], System("a", {}))
+    plain = held([Item("nuggets", "1_1", "flour")], SystemAnswers("a", {}))
     assert main_importance(plain) == ("nuggets", "all") and said(plain) == "nuggets"
     assert coverage_findings(plain)[0] == "The mean support of nuggets is 0.000 for a."
-    snippets = held([Item("snippets", "1_1", "flour")], System("a", {"1_1": "flour"}))
+    snippets = held([Item("snippets", "1_1", "flour")], SystemAnswers("a", {"1_1": "flour"}))
     assert said(snippets) == "snippets"
     assert coverage_findings(snippets) == ("The mean recall of snippets is 1.000 for a.",)
 
 
 def test_tables_without_vital_nuggets_are_of_all() -> None:
     items = [Item("nuggets", "1_1", "flour", "okay"), Item("nuggets", "1_1", "water")]
-    result = held(items, System("a", {"1_1": "flour"}), System("b", {}))
+    result = held(items, SystemAnswers("a", {"1_1": "flour"}), SystemAnswers("b", {}))
     assert headline(result, "nuggets") == "nuggets_all"
-    tables = {block.slug: block for block in show(result) if isinstance(block, Table)}
+    tables = {block.slug: block for block in show(result) if isinstance(block, TableBlock)}
     means, pairs = tables["measures-nuggets"], tables["pairs"]
     assert [row[1] for row in means.rows] == [
         "0.500",
@@ -247,8 +249,8 @@ def test_turns_as_units_are_no_clusters() -> None:
         Item("nuggets", f"{place}_1", f"fact number{place}", "vital", frozenset(["d"]))
         for place in range(6)
     ]
-    result = held(items, System("a", {"1_1": "fact number1"}), System("b", {}))
-    notes = [block.note for block in show(result) if isinstance(block, Table)]
+    result = held(items, SystemAnswers("a", {"1_1": "fact number1"}), SystemAnswers("b", {}))
+    notes = [block.note for block in show(result) if isinstance(block, TableBlock)]
     assert result.evaluated.unit == "turn" and any(
         "95% CI (Wilson intervals)." in note for note in notes
     )

@@ -11,15 +11,15 @@ from scipy.stats import kendalltau
 from robustcs.statistics.families import max_t
 from robustcs.statistics.units import units_of
 from robustcs.studies.audit.analysis import Audit
-from robustcs.studies.audit.systems import Scored, mean_rows, reversal_rows, system_rows
+from robustcs.studies.audit.systems import SummedScores, mean_rows, reversal_rows, system_rows
 
 NAMES = ("a", "b", "c", "d")
 
 
-def scored(seed: int, quality: tuple[float, ...], units: int = 14) -> Scored:
+def scored(seed: int, quality: tuple[float, ...], units: int = 14) -> SummedScores:
     random = np.random.default_rng(seed)
     scores = np.array(quality)[:, None] + 0.05 * random.normal(size=(len(quality), units))
-    return Scored(scores, units_of([f"t{place}" for place in range(units)]))
+    return SummedScores(scores, units_of([f"t{place}" for place in range(units)]))
 
 
 def test_every_pair_by_its_definition() -> None:

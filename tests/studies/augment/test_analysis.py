@@ -15,7 +15,7 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.families import max_t
-from robustcs.statistics.ranks import METHODS
+from robustcs.statistics.ranks import RANK_CORRELATIONS
 from robustcs.statistics.units import units_of
 from robustcs.studies.augment.analysis import augment
 from tests.evaluation.test_augmentation import Pairs, as_pairs, as_qrels
@@ -196,7 +196,7 @@ def test_small_case_by_hand() -> None:
     ]
     assert change.files.loc[0, "added_turns"] == 1
     assert change.ranking["value"].tolist() == pytest.approx([1.0] * 3)
-    assert change.ranking["method"].tolist() == list(METHODS)
+    assert change.ranking["method"].tolist() == list(RANK_CORRELATIONS)
     # two turns are too few for an interval or a limit
     assert change.measures["ci_low"].isna().all() and change.ranking["ci_low"].isna().all()
     assert change.measures["note"].str.contains("no interval: only 2 turns").all()

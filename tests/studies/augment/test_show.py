@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, TableBlock
 from robustcs.documents.latex import render_latex
 from robustcs.documents.style import COLUMN, PAGE, Width, in_style
 from robustcs.documents.terminal import render_terminal
@@ -46,12 +46,12 @@ def result() -> Augmentation:
 
 
 def test_every_table_is_shown(result: Augmentation) -> None:
-    shown = {block.of for block in show(result) if isinstance(block, Table)}
+    shown = {block.of for block in show(result) if isinstance(block, TableBlock)}
     assert shown == set(result.tables) - {"flips", "tipping"}  # no pair changes places
 
 
 def test_cells(result: Augmentation) -> None:
-    tables = {block.slug: block for block in show(result) if isinstance(block, Table)}
+    tables = {block.slug: block for block in show(result) if isinstance(block, TableBlock)}
     before, after = tables["measures-P_2"].rows
     assert before[:4] == ("one", "0.5000", "0.7500", "+0.2500") and before[-1] == "1"
     assert (
@@ -83,7 +83,9 @@ def test_parts_that_were_not_asked_for_are_absent(result: Augmentation) -> None:
     )
     assert list(alone.tables) == [spec.name for spec in alone.declared] == ["leave_one_out"]
     blocks = show(alone)
-    assert [block.slug for block in blocks if isinstance(block, Table)] == ["leave_one_out-P_2"]
+    assert [block.slug for block in blocks if isinstance(block, TableBlock)] == [
+        "leave_one_out-P_2"
+    ]
     assert not any(isinstance(block, Figure) for block in blocks)
 
 
@@ -122,7 +124,7 @@ def test_no_flips_are_said_in_words(result: Augmentation) -> None:
     found = {name: result.table(name) for name in ("what_if", "flips", "tipping")}
     table = show(replace(result, content=found, drawn=still))[-1]
     assert (
-        isinstance(table, Table)
+        isinstance(table, TableBlock)
         and "0 of 1 pair of runs change places in at least one draw" in table.note
     )
 
@@ -144,7 +146,7 @@ def test_nothing_changes_has_no_turns() -> None:
         )
     )
     assert not any(
-        isinstance(block, Table) and block.slug.startswith(("turns", "conflicts"))
+        isinstance(block, TableBlock) and block.slug.startswith(("turns", "conflicts"))
         for block in blocks
     )
     assert isinstance(change.turns, pd.DataFrame) and change.turns.empty

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, TableBlock
 from robustcs.documents.forms import shown_blocks
 from robustcs.documents.headline import at
 from robustcs.documents.style import PAGE
@@ -146,7 +146,7 @@ def test_a_lead_lowers_the_gain_below_its_chance_level_and_the_note_says_so() ->
     assert row["gain"] < row["by_chance"] < row["chosen"] - of_all
     assert row["chosen"] - row["by_chance"] == pytest.approx(of_all, abs=0.03)
     [table] = [
-        block for block in show(result) if isinstance(block, Table) and block.of == "best_of"
+        block for block in show(result) if isinstance(block, TableBlock) and block.of == "best_of"
     ]
     assert (
         "A gain below chance shows only that the best mean is higher than chance gives."
@@ -167,7 +167,8 @@ def test_several_are_shown_together_and_each_on_demand() -> None:
     assert isinstance(blocks[0], Figure) and blocks[0].draw(PAGE).axes
     captions = [getattr(block, "caption", "") for block in blocks]
     assert "What does no rewriter repair?" in captions
-    assert not any(getattr(block, "asked", False) for block in shown_blocks(result, blocks, ()))
+    for block in shown_blocks(result, blocks, ()):
+        assert not getattr(block, "on_request", False) and not getattr(block, "requested", False)
     own = shown_blocks(result, show(result, ["attribution"]), ["attribution"])
     assert [getattr(block, "caption", "") for block in own] == ["What causes the errors?"]
     first, second, *_ = finding(result)

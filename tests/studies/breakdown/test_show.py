@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from robustcs.documents.document import Heading, Table
+from robustcs.documents.document import Heading, TableBlock
 from robustcs.documents.forms import shown_blocks
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.policy import EvaluationPolicy
@@ -31,8 +31,10 @@ def result(*rewriters: str, texts: bool = False) -> Breakdown:
     )
 
 
-def tables(result: Breakdown) -> list[Table]:
-    return [block for block in shown_blocks(result, show(result), ()) if isinstance(block, Table)]
+def tables(result: Breakdown) -> list[TableBlock]:
+    return [
+        block for block in shown_blocks(result, show(result), ()) if isinstance(block, TableBlock)
+    ]
 
 
 def test_every_table_is_told_by_the_one_it_shows() -> None:

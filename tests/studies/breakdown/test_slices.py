@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import robustcs
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.differences import text_difference
@@ -126,7 +126,7 @@ def test_slices_of_one_of_many_rewriters_say_which_it_is(in_demo: Command) -> No
 def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
     project = read_project(demo / "robustcs.toml")
     opening, answers = (
-        question.answer(Workspace(question.inputs(project))) for question in QUESTIONS
+        question.content(Workspace(question.inputs(project))) for question in QUESTIONS
     )
     cost = next(
         sentence
@@ -139,7 +139,7 @@ def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
         in cost
     )
     assert {"error_types", "slices", "found_slices"} <= {
-        block.of for block in opening.blocks if isinstance(block, Table)
+        block.of for block in opening.blocks if isinstance(block, TableBlock)
     }
     assert answers.findings[-1].startswith(
         "The rewriter loses the most F1 on turns with depth ≤ 4 and shift = stays: "
@@ -161,5 +161,5 @@ def test_few_conversations_have_a_report_without_a_search(tmp_path: Path) -> Non
     project = robustcs.open_project(
         qrels=tmp_path / "qrels", qr=tmp_path / "qr", human=tmp_path / "human"
     )
-    result = QUESTIONS[0].answer(Workspace(QUESTIONS[0].inputs(project))).result
+    result = QUESTIONS[0].content(Workspace(QUESTIONS[0].inputs(project))).result
     assert len(result.tables["slices"]) and not len(result.tables["found_slices"])

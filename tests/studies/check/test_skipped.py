@@ -13,7 +13,7 @@ from robustcs.cli.main import run
 from robustcs.errors import InputError
 from robustcs.project.model import Project, TextSource
 from robustcs.project.workspace import Workspace
-from robustcs.reporting.answers import answered
+from robustcs.reporting.contents import section_of
 from robustcs.reporting.names import Names
 from robustcs.studies.registry import questions
 
@@ -173,7 +173,7 @@ def test_compare(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_section_of_the_report(folder: Path) -> None:
     project = Project().with_formulation("qr", rewrites=(TextSource(folder / "rewrites.jsonl"),))
     question = next(one for one in questions() if one.key == "samples")
-    section = answered(question, Workspace(project), Names(folder))
+    section = section_of(question, Workspace(project), Names(folder))
     assert section.skipped == (QR,) and section.inputs[0]["skipped"] == 2
     results = [json.loads(text) for name, text in section.files.items() if name.endswith(".json")]
     assert [result["policy"]["skipped"] for result in results] == [[QR]]

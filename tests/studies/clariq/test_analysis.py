@@ -14,11 +14,11 @@ import scipy
 from statsmodels.api import OLS
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.clarification import Asked
+from robustcs.evaluation.clarification import DocumentRelevance
 from robustcs.inputs.clariq import Topics
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import Clariq, clariq
-from robustcs.studies.clariq.tasks import COMPARISONS, Found, Outputs, common_units
+from robustcs.studies.clariq.tasks import COMPARISONS, Outputs, TaskResults, common_units
 
 
 class System(NamedTuple):
@@ -26,7 +26,7 @@ class System(NamedTuple):
 
     name: str
     questions: dict[str, list[str]] | None = None
-    documents: Asked | None = None
+    documents: DocumentRelevance | None = None
     needs: dict[str, int] | None = None
 
 
@@ -48,14 +48,15 @@ TOPICS = Topics(
 )  # fmt: skip
 FIRST = System(
     "first", questions={"1": ["a"], "2": ["c"]},
-    documents=Asked({"P1": {"F1": 1.0, "F2": 0.0, "F3": 0.5}}, {"F1": "a"}, {"F1": "asked", "F3": "no output"}),
+    documents=DocumentRelevance({"P1": {"F1": 1.0, "F2": 0.0, "F3": 0.5}}, {"F1": "a"}, {"F1": "asked", "F3": "no output"}),
     needs={"1": 1, "2": 2},
 )  # fmt: skip
 SECOND = System(
     "second", questions={"1": ["a", "b"], "2": ["x"], "3": ["d"]}, needs={"1": 2, "2": 4, "3": 2}
 )
 BEST = System(
-    "best", documents=Asked({"P1": {"F1": 1.0, "F2": 1.0, "F3": 1.0}, "NDCG3": {"F1": 1.0}})
+    "best",
+    documents=DocumentRelevance({"P1": {"F1": 1.0, "F2": 1.0, "F3": 1.0}, "NDCG3": {"F1": 1.0}}),
 )
 
 
@@ -132,7 +133,7 @@ def test_a_missing_prediction_is_wrong_and_never_guessed() -> None:
 
 
 def test_contexts_of_conversations_belong_to_topics() -> None:
-    system = System("s", documents=Asked({"P1": {"7": 1.0, "8": 0.0, "9": 0.5}}))
+    system = System("s", documents=DocumentRelevance({"P1": {"7": 1.0, "8": 0.0, "9": 0.5}}))
     result = clariq(
         outputs(system), None, {"7": "1", "8": "1", "9": "2"}, (), EvaluationPolicy(), 0
     )
@@ -141,7 +142,7 @@ def test_contexts_of_conversations_belong_to_topics() -> None:
 
 
 def test_nothing_in_common() -> None:
-    other = System("other", documents=Asked({"P5": {"F1": 1.0}}))
+    other = System("other", documents=DocumentRelevance({"P5": {"F1": 1.0}}))
     with pytest.raises(UsageError, match="best, other have no measure in common"):
         evaluate(BEST, other)
     with pytest.raises(UsageError, match="no topic is answered by all systems"):
@@ -163,7 +164,7 @@ def by_topic(seed: int, topics: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_means_and_differences_by_topic_equal_what_is_written_out() -> None:
     values, groups = by_topic(0, 12)
-    found = Found()
+    found = TaskResults()
     means = found.means("t", "m", ("a", "b"), values, groups, [(0, 1)], 1)
     ols = OLS(values[0], np.ones(len(groups))).fit(
         cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
@@ -192,7 +193,7 @@ def test_means_and_differences_by_topic_equal_what_is_written_out() -> None:
 
 
 def test_fewer_than_five_topics_have_no_interval() -> None:
-    found = Found()
+    found = TaskResults()
     means = found.means("t", "m", ("a", "b"), *by_topic(1, 4), [(0, 1)], 1)
     assert all(
         math.isnan(one.low) and one.note == "no interval: only 4 topics (at least 5 required)"
@@ -204,7 +205,7 @@ def test_fewer_than_five_topics_have_no_interval() -> None:
 
 def test_scores_outside_0_and_1_have_intervals_that_may_leave_them() -> None:
     values, groups = by_topic(2, 8)
-    outside = Found().means("t", "m", ("a", "b"), 3 * values - 1, groups, [], 1)[0]
+    outside = TaskResults().means("t", "m", ("a", "b"), 3 * values - 1, groups, [], 1)[0]
     assert outside.method == "cluster-robust t (CR2)" and outside.high > 0.5
 
 
@@ -218,7 +219,7 @@ def test_the_order_of_topics_changes_nothing() -> None:
         }
         documents = {f"F{topic}": float(random.random()) for topic in some}
         needs = {topic: int(random.integers(1, 5)) for topic in some}
-        systems.append(System(name, own, Asked({"P1": documents}), needs))
+        systems.append(System(name, own, DocumentRelevance({"P1": documents}), needs))
 
     def turned(order: list[str]) -> Clariq:
         topics = Topics(
@@ -227,7 +228,7 @@ def test_the_order_of_topics_changes_nothing() -> None:
             facet_texts={}, question_texts={}, rows=30,
         )  # fmt: skip
         shuffled = [
-            one._replace(documents=Asked({"P1": {f"F{topic}": one.documents.scores["P1"][f"F{topic}"] for topic in order}}))
+            one._replace(documents=DocumentRelevance({"P1": {f"F{topic}": one.documents.scores["P1"][f"F{topic}"] for topic in order}}))
             for one in systems if one.documents
         ]  # fmt: skip
         return clariq(outputs(*shuffled), topics, {}, (), EvaluationPolicy(), 0)

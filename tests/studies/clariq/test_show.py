@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Table
-from robustcs.evaluation.clarification import Asked
+from robustcs.documents.document import TableBlock
+from robustcs.evaluation.clarification import DocumentRelevance
 from robustcs.inputs.clariq import Preference, Topics
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import clariq
@@ -13,11 +13,11 @@ from tests.studies.clariq.test_analysis import System, outputs
 TOPICS = Topics({"1": "one", "2": "two"}, {"1": 1, "2": 4}, {"1": frozenset({"a"}), "2": frozenset({"c"})},
                 {"F1": "1", "F2": "2"}, {}, {}, 2)  # fmt: skip
 SYSTEMS = (
-    System("best", documents=Asked({"P1": {"F1": 1.0, "F2": 1.0}})),
+    System("best", documents=DocumentRelevance({"P1": {"F1": 1.0, "F2": 1.0}})),
     System(
         "mine",
         {"1": ["a"]},
-        Asked({"P1": {"F1": 1.0, "F2": 0.0}}, {"F1": "a"}, {"F2": "no output"}),
+        DocumentRelevance({"P1": {"F1": 1.0, "F2": 0.0}}, {"F1": "a"}, {"F2": "no output"}),
         {"1": 1},
     ),
 )
@@ -33,7 +33,7 @@ def test_every_table_has_cells_for_its_columns() -> None:
         0,
     )
     blocks = show(result)
-    tables = {block.slug: block for block in blocks if isinstance(block, Table)}
+    tables = {block.slug: block for block in blocks if isinstance(block, TableBlock)}
     assert list(tables) == [
         "question_relevance", "document_relevance", "comparisons-documents", "clarification_need", "need_confusion",
         "preference",
@@ -68,7 +68,7 @@ def test_pairs_of_systems_stand_together() -> None:
         Preference(criterion, first, second, first, "") for criterion, first, second in judged
     )
     [table] = show(clariq(outputs(), None, {}, preferences, EvaluationPolicy(), 0))
-    assert isinstance(table, Table)
+    assert isinstance(table, TableBlock)
     assert [row[:2] for row in table.rows] == [
         ("clear", "a : b"),
         ("warm", "a : b"),

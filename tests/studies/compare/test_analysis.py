@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from robustcs.documents.document import Cards, Table
-from robustcs.evaluation.state import State, SystemState
+from robustcs.documents.document import Cards, TableBlock
+from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.state import read_state
 from robustcs.result import Evaluated
@@ -48,15 +48,15 @@ def state(
     systems: Mapping[str, SystemState],
     judgments: str = "j",
     thresholds: tuple[str, ...] = (">0", ">=0.5"),
-) -> State:
+) -> ProjectState:
     turns = {turn for one in systems.values() for scores in one.scores.values() for turn in scores}
     policy = {**EvaluationPolicy().as_dict(), "line": "p"}
-    return State("s", policy, thresholds, [], systems, dict.fromkeys(turns, judgments), 0)
+    return ProjectState("s", policy, thresholds, [], systems, dict.fromkeys(turns, judgments), 0)
 
 
 def compared(
-    old: State,
-    new: State,
+    old: ProjectState,
+    new: ProjectState,
     *conditions: str,
     rescored: Mapping[str, Rescored] | None = None,
     evidence: Evidence = "test",
@@ -259,7 +259,7 @@ def test_p_is_adjusted_over_the_runs_of_a_measure() -> None:
         key: value + generator.normal(0, 0.1, 10).repeat(7) + 0.06 for key, value in values.items()
     }
 
-    def of(scores: Mapping[tuple[str, str], np.ndarray]) -> State:
+    def of(scores: Mapping[tuple[str, str], np.ndarray]) -> ProjectState:
         systems = {}
         for run in "abc":
             by_metric = {metric: numbers_(scores[run, metric]) for metric in (METRIC, "P_1")}
@@ -333,7 +333,7 @@ def test_the_table_of_the_gate() -> None:
     same, worse = system(dict.fromkeys(TURNS, 0.5)), system(dict.fromkeys(TURNS, 0.4))
     old = state({"gone": same, "b": same, "a": same})
     table = show(compared(old, state({"b": same, "a": worse}), "drop>0.05"))[0]
-    assert isinstance(table, Table) and table.caption == "Gate: failed (drop>0.05)"
+    assert isinstance(table, TableBlock) and table.caption == "Gate: failed (drop>0.05)"
     assert [column.title for column in table.columns] == [
         "System",
         "Measure",
@@ -350,7 +350,9 @@ def test_the_table_of_the_gate() -> None:
         " the old state. 1 other case passed."
     )
     table = show(compared(old, old, "drop>0.05", "p<0.1"))[0]
-    assert isinstance(table, Table) and table.caption == "Gate: passed" and len(table.rows) == 6
+    assert (
+        isinstance(table, TableBlock) and table.caption == "Gate: passed" and len(table.rows) == 6
+    )
     assert table.rows[0] == ("drop>0.05", "gone", "NDCG@3", "+0.000", "–", "passed")
 
 

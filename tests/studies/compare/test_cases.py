@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robustcs.evaluation.state import State, SystemState
+from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.project.state import read_state
 from robustcs.studies.compare.analysis import compare
 from robustcs.studies.compare.cases import EVERY, Drawn, Gate
@@ -20,7 +20,9 @@ SCORES = dict.fromkeys(TURNS, 0.5)
 WORSE = dict.fromkeys(TURNS, 0.4)
 
 
-def gate(old: State, new: State, *conditions: str, **more: int) -> list[tuple[str, str, str, str]]:
+def gate(
+    old: ProjectState, new: ProjectState, *conditions: str, **more: int
+) -> list[tuple[str, str, str, str]]:
     """(condition, run, outcome, reason) of every row."""
     rows = compared(old, new, *(conditions or ("drop>0.2",)), **more).gate.itertuples()  # type: ignore[arg-type]
     return [(row.condition, row.system, row.outcome, row.reason) for row in rows]
@@ -387,7 +389,8 @@ def test_groups_and_formulations_that_are_gone(tmp_path: Path) -> None:
 def test_a_measure_that_was_asked_for_and_is_new() -> None:
     both = replace(system(SCORES), scores={METRIC: SCORES, "map": SCORES})
     asked = Gate(
-        [parse_condition("drop>0.2"), parse_condition(f"{METRIC} drop>0.2")], asked=[METRIC, "map"]
+        [parse_condition("drop>0.2"), parse_condition(f"{METRIC} drop>0.2")],
+        requested=[METRIC, "map"],
     )
     rows = compare(state({"a": system(SCORES)}), state({"a": both}), EVALUATED, {}, asked).gate
     assert list(zip(rows["metric"], rows["outcome"], rows["reason"], strict=True)) == [

@@ -12,9 +12,9 @@ import pytest
 import robustcs
 from robustcs.studies.compare import gate
 from robustcs.studies.compare.gate import (
-    Case,
     Decision,
     Evidence,
+    GateCase,
     decided,
     measure_label,
     no_worse,
@@ -27,9 +27,9 @@ WAVE = np.tile([0.3, -0.3, 0.2, -0.2, 0.1, -0.1, 0.0], 10)
 TIDE = np.repeat([0.2, -0.2, 0.15, -0.15, 0.1, -0.1, 0.05, -0.05, 0.12, -0.12], 7)
 
 
-def case(drop: np.ndarray, condition: str = "drop>0.02", **more: Any) -> Case:
+def case(drop: np.ndarray, condition: str = "drop>0.02", **more: Any) -> GateCase:
     what = no_worse(float(condition)) if condition[0].isdigit() else parse_condition(condition)
-    return Case(
+    return GateCase(
         what,
         more.pop("run", "qr"),
         more.pop("metric", "ndcg_cut_3"),

@@ -14,7 +14,7 @@ from robustcs.evaluation.grid import Cell
 from robustcs.project.families import System, families_of, find_grid, named
 from robustcs.project.guess import guess, write_config
 from robustcs.project.reading import read_project
-from robustcs.project.scan import Found, Proposal
+from robustcs.project.scan import Proposal, ScannedFile
 from robustcs.studies.components.questions import QUESTIONS
 from robustcs.studies.registry import study
 from tests.conftest import Command
@@ -158,7 +158,9 @@ def test_init_proposes_the_grid_from_names(demo: Path, in_copy: Command, tmp_pat
 def cells_of(names: Iterable[str]) -> set[Cell]:
     """The cells of the grid that runs of these names form."""
     made = Proposal(Path())
-    systems = named(made, [System(Found((name,), None, name), frozenset(), 0) for name in names])
+    systems = named(
+        made, [System(ScannedFile((name,), None, name), frozenset(), 0) for name in names]
+    )
     return set(find_grid(systems, families_of(systems)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, TableBlock
 from robustcs.documents.figures import draw_picture
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
@@ -34,7 +34,7 @@ def grid(wordings: int, rankers: int, without: set[tuple[int, int]] | None = Non
 def test_the_best_systems_open_a_report() -> None:
     table, figure = overview(grid(6, 3))
     assert (
-        isinstance(table, Table)
+        isinstance(table, TableBlock)
         and len(table.rows) == SHOWN
         and "The first 15 of 18 rows." in table.note
     )
@@ -59,10 +59,10 @@ def test_every_figure_can_be_drawn(without: set[tuple[int, int]]) -> None:
 
 def test_many_rankers_leave_no_room_for_intervals() -> None:
     (few,) = [
-        block for block in show(grid(2, 4)) if isinstance(block, Table) and block.of == "means"
+        block for block in show(grid(2, 4)) if isinstance(block, TableBlock) and block.of == "means"
     ]
     (many,) = [
-        block for block in show(grid(2, 5)) if isinstance(block, Table) and block.of == "means"
+        block for block in show(grid(2, 5)) if isinstance(block, TableBlock) and block.of == "means"
     ]
     assert (
         "(" in few.rows[0][1]
@@ -83,10 +83,10 @@ def test_turns_to_read_are_those_of_the_best_system_by_cause() -> None:
 
 
 def test_missing_cells_have_a_table() -> None:
-    tables = {block.slug: block for block in show(grid(2, 2)) if isinstance(block, Table)}
+    tables = {block.slug: block for block in show(grid(2, 2)) if isinstance(block, TableBlock)}
     assert "swaps" in tables and "missing" not in tables
     assert "missing" in {
-        block.slug for block in show(grid(2, 2, {(1, 1)})) if isinstance(block, Table)
+        block.slug for block in show(grid(2, 2, {(1, 1)})) if isinstance(block, TableBlock)
     }
 
 
@@ -97,7 +97,7 @@ def test_one_turn_has_no_halves() -> None:
         ("b", "x"): pd.DataFrame({"P_1": [0.0]}, index=index),
     }
     result = components(scores, Evaluated(EvaluationPolicy(), "runs", 1, 0))
-    shown = {block.slug: block for block in show(result) if isinstance(block, Table)}
+    shown = {block.slug: block for block in show(result) if isinstance(block, TableBlock)}
     assert "choice" not in shown and shown["upper"].rows == (
         ("P@1", "a/x", "1.000", "1.000", "+0.000", "0.000"),
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robustcs.documents.document import Cards, Figure, Table
+from robustcs.documents.document import Cards, Figure, TableBlock
 from robustcs.documents.style import PAGE, in_style
 from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
 from robustcs.studies.correlate.findings import correlate_findings, verdicts
@@ -16,8 +16,8 @@ from robustcs.studies.correlate.show import draw_scatter, show
 from tests.studies.correlate.test_analysis import EVALUATED, conversations, pair
 
 
-def tables(result: Correlate) -> list[Table]:
-    return [block for block in show(result) if isinstance(block, Table)]
+def tables(result: Correlate) -> list[TableBlock]:
+    return [block for block in show(result) if isinstance(block, TableBlock)]
 
 
 def test_every_table_is_told_by_the_one_it_shows() -> None:
@@ -31,7 +31,7 @@ def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
         [conversations(6, 4), replace(conversations(6, 4), rewriter="other")], EVALUATED
     )
     figure, table = show(result)
-    assert isinstance(figure, Figure) and isinstance(table, Table)
+    assert isinstance(figure, Figure) and isinstance(table, TableBlock)
     assert (figure.slug, table.of, table.slug) == ("scatter", "correlations", "rewriters")
     assert [row[:2] for row in table.rows] == [
         (answers, name)
@@ -61,7 +61,7 @@ def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
 def test_details_are_those_of_one_rewriter() -> None:
     result = correlate_similarity([pair(), pair("other")], EVALUATED)
     shown = show(result, ["other"])[2:]
-    slugs = [block.slug for block in shown if isinstance(block, Table | Figure | Cards)]
+    slugs = [block.slug for block in shown if isinstance(block, TableBlock | Figure | Cards)]
     assert slugs == [f"{name}-other" for name in ("pearson-overlap_10", "methods-overlap_10", "scatter", "different-answers",
                                                   "same-answers")]  # fmt: skip
 

@@ -17,9 +17,9 @@ from robustcs.evaluation.judgments import qrels_text
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.mixed_initiative import (
-    Asked,
     Bank,
     Mapped,
+    SystemUtterance,
     map_to_bank,
     read_bank,
     read_mixed_initiative,
@@ -205,7 +205,7 @@ def test_published_runs_at_level_2_over_all_turns(shared_data: Path) -> None:
 
 
 def ranking(name: str, *asked: tuple[str, str, float]) -> Ranking:
-    return rank_run(map_to_bank([Asked(*one) for one in asked], None, name).run, POLICY)
+    return rank_run(map_to_bank([SystemUtterance(*one) for one in asked], None, name).run, POLICY)
 
 
 A = ranking("a", ("1_10", "Q1", 1), ("1_2", "Q1", 1), ("1_2", "Q2", 2))

@@ -9,7 +9,7 @@ import pytest
 from robustcs.documents.files import write_folder
 from robustcs.errors import UsageError
 from robustcs.evaluation.ranking import rank_run
-from robustcs.inputs.mixed_initiative import Asked, map_to_bank
+from robustcs.inputs.mixed_initiative import SystemUtterance, map_to_bank
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
@@ -17,7 +17,13 @@ from robustcs.studies.crowd.analysis import as_qrels, build_pool, judgments_of
 from robustcs.studies.crowd.steps import files_of_crowd
 
 RUN = map_to_bank(
-    [Asked("1_10", "Q1", 0.1), Asked("1_2", "Q1", 1), Asked("1_2", "Q2", 2.5)], None, "My run"
+    [
+        SystemUtterance("1_10", "Q1", 0.1),
+        SystemUtterance("1_2", "Q1", 1),
+        SystemUtterance("1_2", "Q2", 2.5),
+    ],
+    None,
+    "My run",
 ).run
 RANKING = rank_run(RUN, EvaluationPolicy())
 JUDGMENTS = judgments_of(

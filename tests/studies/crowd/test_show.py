@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.result import Evaluated
 from robustcs.studies.crowd.analysis import as_qrels, crowd, judgments_of
 from robustcs.studies.crowd.show import show
@@ -11,10 +11,10 @@ from tests.studies.crowd.test_analysis import MEASURES, POLICY, A, B
 QRELS = as_qrels("r", [("1_2", "Q2", 2), ("1_10", "Q1", 3)])
 
 
-def tables(*criteria: str) -> dict[str, Table]:
+def tables(*criteria: str) -> dict[str, TableBlock]:
     judgments = judgments_of(dict.fromkeys(criteria, QRELS), 3, None)
     blocks = show(crowd(judgments, [A, B], MEASURES, Evaluated(POLICY, "runs", 2, 1)))
-    return {block.slug: block for block in blocks if isinstance(block, Table)}
+    return {block.slug: block for block in blocks if isinstance(block, TableBlock)}
 
 
 def test_a_single_criterion_has_no_column() -> None:

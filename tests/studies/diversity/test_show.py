@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.studies.diversity.analysis import diversity
 from robustcs.studies.diversity.show import show
 from tests.sentences import made
@@ -13,7 +13,7 @@ def test_tables_and_what_they_show() -> None:
     tables = {
         block.slug: block
         for block in show(diversity([(SOURCE, TARGET)], EVALUATED))
-        if isinstance(block, Table)
+        if isinstance(block, TableBlock)
     }
     assert list(tables) == ["bleu", "similarity", "diversity", "topics"]
     assert [column.title for column in tables["bleu"].columns] == [
@@ -52,7 +52,9 @@ def test_pairs_of_targets_with_their_adjusted_p() -> None:
     others = [{**row, "measure": "rouge2_f", "p_corrected": 0.001} for row in pairs]
     tables = {"similarity": means, "similarity_pairs": [*pairs, *others]}
     blocks = {
-        block.slug: block for block in show(made("diversity", tables)) if isinstance(block, Table)
+        block.slug: block
+        for block in show(made("diversity", tables))
+        if isinstance(block, TableBlock)
     }
     assert blocks["similarity"].rows == (
         ("ROUGE-1 F", "a", "3", "9", "0.810 (0.700 to 0.900)"), ("ROUGE-1 F", "b", "3", "9", "0.250 (0.700 to 0.900)"),

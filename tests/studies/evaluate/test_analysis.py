@@ -13,7 +13,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.errors import UsageError
 from robustcs.evaluation.measures import TurnScores
 from robustcs.policy import EvaluationPolicy
@@ -199,7 +199,9 @@ def test_identical_and_sparse_pairs_are_said_not_claimed() -> None:
     assert pd.isna(few.equivalent) and np.isnan(few.ci_low) and few.p == 0.125
     assert few.note.startswith("no interval: only 4 of 12 turns differ")
     assert few.units_needed > 0 and pd.isna(few.units_needed_low) and pd.isna(few.units_needed_high)
-    table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
+    table = next(
+        block for block in show(found) if isinstance(block, TableBlock) and block.of == "pairs"
+    )
     text = " ".join(map(str, table.rows))
     assert f"'{few.units_needed}'" in text and table.note.endswith(
         "No interval: only 4 of 12 turns differ; p cannot be below 0.12 and so cannot reach 0.05."
@@ -235,7 +237,9 @@ def test_units_needed_are_shown_with_their_interval(
         name: pd.array([value], dtype="Int64") for name, value in zip(NEEDED, needed, strict=True)
     }
     found = found.changed(pairs=found.pairs.assign(**columns))
-    table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
+    table = next(
+        block for block in show(found) if isinstance(block, TableBlock) and block.of == "pairs"
+    )
     assert f"'{text}'" in str(table.rows)
     assert (
         "“needs” is the number of conversations that detect a true difference as large as the observed one"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robustcs.documents.document import Figure, Paragraph, Table
+from robustcs.documents.document import Figure, Paragraph, TableBlock
 from robustcs.evaluation.measures import TurnScores
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
@@ -185,7 +185,7 @@ def test_the_table_of_means_counts_the_same_pairs() -> None:
     notes = {
         block.slug: block.note
         for block in show(told())
-        if isinstance(block, Table) and block.of == "measures"
+        if isinstance(block, TableBlock) and block.of == "measures"
     }
     said = "Of 6 pairs of systems, {} differ significantly (adjusted p ≤ 0.05, max-T over 6 pairs)."
     assert (
@@ -201,7 +201,7 @@ def test_one_system_is_compared_with_nothing() -> None:
     assert only(replace(alone)).startswith("bm25 has a mean NDCG@3 of 0.350 (95% CI 0.")
     assert only(alone).endswith("; 8 turns, 1 system).")
     assert "verlapping" not in "".join(
-        block.caption for block in show(alone) if isinstance(block, Figure | Table)
+        block.caption for block in show(alone) if isinstance(block, Figure | TableBlock)
     )
 
 
@@ -253,7 +253,7 @@ def test_a_system_that_answers_less_than_half_is_named_so_and_has_no_letter() ->
     )
     assert set(two.measures["letters"]) == {""}
     assert not any(
-        "differ significantly" in block.note for block in show(two) if isinstance(block, Table)
+        "differ significantly" in block.note for block in show(two) if isinstance(block, TableBlock)
     )
     alone = of({"x": 0.1}, few={"x": 1})
     assert only(alone).startswith("x, which answers 1 of 8 turns, has a mean NDCG@3 of 0.100")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from robustcs.errors import InputError, OutputError, UsageError
 from robustcs.inputs.qrels import read_qrels
-from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
+from robustcs.studies.judge.session import GradeScale, JudgmentFile, Session, read_judgments
 
 PAIRS = [("1_1", "a"), ("1_1", "b"), ("1_2", "a"), ("2_1", "ü")]
 ADVICE = (
@@ -18,13 +18,13 @@ ADVICE = (
 
 
 @pytest.fixture(scope="module")
-def scale(tmp_path_factory: pytest.TempPathFactory) -> Scale:
+def scale(tmp_path_factory: pytest.TempPathFactory) -> GradeScale:
     file = tmp_path_factory.mktemp("qrels") / "qrels"
     file.write_text("1_1 0 j 4\n1_2 0 j 0\n2_1 0 j 1\n")
-    return Scale(read_qrels(file), 4)
+    return GradeScale(read_qrels(file), 4)
 
 
-def test_every_grade_is_a_line_of_qrels_at_once(tmp_path: Path, scale: Scale) -> None:
+def test_every_grade_is_a_line_of_qrels_at_once(tmp_path: Path, scale: GradeScale) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
         session = Session(PAIRS, file)
@@ -39,7 +39,7 @@ def test_every_grade_is_a_line_of_qrels_at_once(tmp_path: Path, scale: Scale) ->
 
 
 def test_the_next_sitting_goes_on_and_asks_for_what_was_skipped(
-    tmp_path: Path, scale: Scale
+    tmp_path: Path, scale: GradeScale
 ) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
@@ -56,7 +56,7 @@ def test_the_next_sitting_goes_on_and_asks_for_what_was_skipped(
 
 
 def test_undo_goes_back_through_grades_and_skips_and_earlier_sittings(
-    tmp_path: Path, scale: Scale
+    tmp_path: Path, scale: GradeScale
 ) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
@@ -77,7 +77,7 @@ def test_undo_goes_back_through_grades_and_skips_and_earlier_sittings(
     assert path.read_bytes() == b"1_1 0 a 0\n"
 
 
-def test_what_is_not_asked_for_is_not_taken_back(tmp_path: Path, scale: Scale) -> None:
+def test_what_is_not_asked_for_is_not_taken_back(tmp_path: Path, scale: GradeScale) -> None:
     path = tmp_path / "new"
     path.write_text("1_1 0 elsewhere 2\n")
     with JudgmentFile(path, scale) as file:
@@ -88,7 +88,7 @@ def test_what_is_not_asked_for_is_not_taken_back(tmp_path: Path, scale: Scale) -
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from("01234us!"), max_size=14))
 def test_the_file_always_holds_what_the_session_believes(
-    tmp_path_factory: pytest.TempPathFactory, scale: Scale, keys: list[str]
+    tmp_path_factory: pytest.TempPathFactory, scale: GradeScale, keys: list[str]
 ) -> None:
     """Against a model: a list of grades. ``!`` stands for a process that is killed and started again."""
     path = tmp_path_factory.mktemp("x") / "new"
@@ -118,7 +118,7 @@ def test_the_file_always_holds_what_the_session_believes(
 
 @pytest.mark.parametrize("cut", ["1", "1_2", "1_2 0", "1_2 0 a", "1_2 0 a "])
 def test_a_line_that_a_killed_process_left_unfinished_goes(
-    tmp_path: Path, scale: Scale, cut: str
+    tmp_path: Path, scale: GradeScale, cut: str
 ) -> None:
     path = tmp_path / "new"
     path.write_text(f"1_1 0 a 3\n{cut}")
@@ -128,7 +128,7 @@ def test_a_line_that_a_killed_process_left_unfinished_goes(
     assert path.read_text() == "1_1 0 a 3\n1_1 0 b 1\n"
 
 
-def test_a_last_line_without_its_end_stays(tmp_path: Path, scale: Scale) -> None:
+def test_a_last_line_without_its_end_stays(tmp_path: Path, scale: GradeScale) -> None:
     path = tmp_path / "new"
     path.write_bytes(b"\xef\xbb\xbf1_1 0 a 3\r\n1_1 0 b 2")
     with JudgmentFile(path, scale) as file:
@@ -140,7 +140,7 @@ def test_a_last_line_without_its_end_stays(tmp_path: Path, scale: Scale) -> None
     assert read_judgments(path, scale) == {("1_1", "a"): 3, ("1_1", "b"): 4}
 
 
-def test_other_qrels_are_refused_line_by_line(tmp_path: Path, scale: Scale) -> None:
+def test_other_qrels_are_refused_line_by_line(tmp_path: Path, scale: GradeScale) -> None:
     path = tmp_path / "new"
     path.write_text(
         "1_1 0 a 3\n1_1 0 j 4\n7_7 0 a 1\n1_1 0 b 5\n1_1 0 b -1\n1_1 0 a 2\n1_1 Q0 b 1 2.0 tag\n"
@@ -159,7 +159,7 @@ def test_other_qrels_are_refused_line_by_line(tmp_path: Path, scale: Scale) -> N
 
 
 def test_the_qrels_themselves_and_compressed_files_are_refused(
-    tmp_path: Path, scale: Scale
+    tmp_path: Path, scale: GradeScale
 ) -> None:
     path = tmp_path / "qrels"
     path.write_text("")
@@ -176,7 +176,7 @@ def test_the_qrels_themselves_and_compressed_files_are_refused(
         assert path.read_bytes() == content
 
 
-def test_two_sessions_do_not_share_a_file(tmp_path: Path, scale: Scale) -> None:
+def test_two_sessions_do_not_share_a_file(tmp_path: Path, scale: GradeScale) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
         with pytest.raises(UsageError, match="in use by another session"):
@@ -186,14 +186,14 @@ def test_two_sessions_do_not_share_a_file(tmp_path: Path, scale: Scale) -> None:
         assert file.grades == {PAIRS[0]: 1}
 
 
-def test_a_file_without_grades_is_not_left_behind(tmp_path: Path, scale: Scale) -> None:
+def test_a_file_without_grades_is_not_left_behind(tmp_path: Path, scale: GradeScale) -> None:
     with JudgmentFile(tmp_path / "new", scale) as file:
         Session(PAIRS, file).skip()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_another_program_replaced_is_not_written_past(
-    tmp_path: Path, scale: Scale
+    tmp_path: Path, scale: GradeScale
 ) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
@@ -206,7 +206,9 @@ def test_a_file_that_another_program_replaced_is_not_written_past(
     assert path.read_text() == "1_1 0 b 2\n"
 
 
-def test_taking_back_does_not_touch_a_line_that_was_edited(tmp_path: Path, scale: Scale) -> None:
+def test_taking_back_does_not_touch_a_line_that_was_edited(
+    tmp_path: Path, scale: GradeScale
+) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:
         session = Session(PAIRS, file)
@@ -219,7 +221,7 @@ def test_taking_back_does_not_touch_a_line_that_was_edited(tmp_path: Path, scale
 
 
 def test_a_full_disk_leaves_no_half_line(
-    tmp_path: Path, scale: Scale, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, scale: GradeScale, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "new"
     with JudgmentFile(path, scale) as file:

@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 
 from robustcs.errors import InputError, UsageError
 from robustcs.inputs.qrels import read_qrels
-from robustcs.studies.judge.session import Scale
+from robustcs.studies.judge.session import GradeScale
 from robustcs.studies.judge.sheet import read_sheet, write_sheet
 
 Pair = tuple[str, str]
 PAIRS: list[Pair] = [("1_1", "a"), ("1_1", "=cmd|' /C calc'!A0"), ("1-3", "000123"), ("1_1", "b;c")]
 
 
-def scale_for(folder: Path, turns: set[str]) -> Scale:
+def scale_for(folder: Path, turns: set[str]) -> GradeScale:
     (folder / "qrels").write_text(
         "".join(f"{turn} 0 judged 4\n" for turn in sorted(turns)), encoding="utf-8"
     )
-    return Scale(read_qrels(folder / "qrels"), 4)
+    return GradeScale(read_qrels(folder / "qrels"), 4)
 
 
 @pytest.fixture
-def scale(tmp_path: Path) -> Scale:
+def scale(tmp_path: Path) -> GradeScale:
     return scale_for(tmp_path, {"1_1", "1-3"})
 
 
@@ -39,7 +39,7 @@ def filled(sheet: Path, grades: dict[int, str], delimiter: str = ",") -> Path:
     return sheet
 
 
-def test_there_and_back(tmp_path: Path, scale: Scale) -> None:
+def test_there_and_back(tmp_path: Path, scale: GradeScale) -> None:
     sheet = tmp_path / "sheet.csv"
     write_sheet(sheet, PAIRS, {"1_1": "Was kostet Brot?"}, {"a": "Zwei\n東京 Euro"})
     head = "\ufefftopic,turn,question,document,passage,grade\r\n"
@@ -112,7 +112,7 @@ def test_a_sheet_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_every_bad_grade_and_unknown_pair_is_named_with_its_line(
-    tmp_path: Path, scale: Scale
+    tmp_path: Path, scale: GradeScale
 ) -> None:
     sheet = tmp_path / "s.csv"
     sheet.write_text(
@@ -136,7 +136,7 @@ def test_every_bad_grade_and_unknown_pair_is_named_with_its_line(
     ]
 
 
-def test_semicolons_and_old_line_ends(tmp_path: Path, scale: Scale) -> None:
+def test_semicolons_and_old_line_ends(tmp_path: Path, scale: GradeScale) -> None:
     sheet = tmp_path / "s.csv"
     sheet.write_bytes("\ufeffGrade;Document;TURN\r\n4;a;1_1\r\n9;a;1_1\r\n".encode())
     with pytest.raises(InputError, match=r"s\.csv:3: grade '9'"):
@@ -145,7 +145,7 @@ def test_semicolons_and_old_line_ends(tmp_path: Path, scale: Scale) -> None:
     assert read_sheet(sheet, scale, frozenset(PAIRS), {}) == ({PAIRS[0]: 4}, 0)
 
 
-def test_a_file_that_is_no_sheet(tmp_path: Path, scale: Scale) -> None:
+def test_a_file_that_is_no_sheet(tmp_path: Path, scale: GradeScale) -> None:
     (tmp_path / "s.csv").write_text("id,text\n1,x\n")
     with pytest.raises(InputError, match=r"s\.csv:1: no column 'turn'; the columns are: id, text"):
         read_sheet(tmp_path / "s.csv", scale, frozenset(PAIRS), {})

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from robustcs.documents.document import Table
-from robustcs.evaluation.hole_order import Needed, Order
+from robustcs.documents.document import TableBlock
+from robustcs.evaluation.hole_order import JudgmentsNeeded, Order
 from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.judge.analysis import State, Worklist
+from robustcs.studies.judge.analysis import JudgingState, Worklist
 from robustcs.studies.judge.show import show
 
 
@@ -31,21 +31,26 @@ def result(holes: int, expected: float = 0.00123456) -> Worklist:
         "expected_influence",
     ]
     worklist = pd.DataFrame(rows, columns=columns).astype({"grade": "Int64"})
-    needed = Needed(3, 1, 7)
+    needed = JudgmentsNeeded(3, 1, 7)
     orders = tuple(
         Order(0, 1, parse_measure("ndcg_cut_3"), 0.1, low, 0.3, 0.05, sure)
         for low, sure in ((-0.1, 0.8), (-0.1, 0.99), (0.02, 1))
     )
-    state = State(("base", "set"), orders, (needed, Needed(0, 0, 0), Needed(0, 0, 0)), needed)
+    state = JudgingState(
+        ("base", "set"),
+        orders,
+        (needed, JudgmentsNeeded(0, 0, 0), JudgmentsNeeded(0, 0, 0)),
+        needed,
+    )
     return Worklist(
         Evaluated(EvaluationPolicy(), "runs", 9, 0),
         content=Worklist.built(worklist=worklist, **state.tables(holes)),
     )
 
 
-def table(worklist: Worklist) -> Table:
+def table(worklist: Worklist) -> TableBlock:
     holes = show(worklist)[-1]
-    assert isinstance(holes, Table)
+    assert isinstance(holes, TableBlock)
     return holes
 
 
@@ -60,7 +65,7 @@ def test_people_see_the_first_holes_and_how_many_there_are() -> None:
 
 def test_orders_say_what_is_settled_and_what_it_takes() -> None:
     orders = show(result(25))[0]
-    assert isinstance(orders, Table)
+    assert isinstance(orders, TableBlock)
     assert orders.caption == "Which system is better? 3 orders: 1 proven, 1 certain, 1 open"
     assert [row[-2:] for row in orders.rows] == [("open", "3"), ("certain", "0"), ("proven", "0")]
     assert "for all orders about 3 of 25 (80% range: 1 to 7)." in orders.note
@@ -68,14 +73,14 @@ def test_orders_say_what_is_settled_and_what_it_takes() -> None:
 
 def test_an_open_order_without_a_passage_to_judge_has_no_number() -> None:
     order = Order(0, 1, parse_measure("ndcg_cut_3"), 0.1, -0.1, 0.3, 0.05, 0.8)
-    told = State(("base", "set"), (order,), None, None).told
+    told = JudgingState(("base", "set"), (order,), None, None).told
     assert (
         told
         == "1 order of systems: none settled; no passage is left that could settle the open order"
     )
     assert (
         "too few judgments"
-        in State(("base", "set"), (replace(order, sure=float("nan")),), None, None).told
+        in JudgingState(("base", "set"), (replace(order, sure=float("nan")),), None, None).told
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.crowd.analysis import as_qrels
@@ -17,7 +17,7 @@ def test_passages_and_turns_with_too_few() -> None:
         as_qrels("q", judged), {"a": "x" * 91, "b": "y" * 90, "c": "z"}, evaluated, per_turn=2
     )
     passages, turns = show(result)
-    assert isinstance(passages, Table) and isinstance(turns, Table)
+    assert isinstance(passages, TableBlock) and isinstance(turns, TableBlock)
     assert (passages.of, turns.of) == ("passages", "turns")
     assert passages.rows == (
         ("1_1", "a", "3", "x" * 89 + "…"),
@@ -31,4 +31,4 @@ def test_passages_and_turns_with_too_few() -> None:
 def test_where_every_turn_has_enough_no_turn_is_listed() -> None:
     evaluated = Evaluated(EvaluationPolicy(), "texts", 1, 0)
     result = choose_passages(as_qrels("q", [("1_1", "a", 3)]), {"a": "text"}, evaluated, per_turn=1)
-    assert [block.of for block in show(result) if isinstance(block, Table)] == ["passages"]
+    assert [block.of for block in show(result) if isinstance(block, TableBlock)] == ["passages"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import TableBlock
 from robustcs.documents.latex import render_latex
 from robustcs.documents.terminal import render_terminal
 from robustcs.evaluation.groups import Group
@@ -37,7 +37,7 @@ def result(names: tuple[str, ...], turns: int = 30) -> Robustness:
 def test_table_11() -> None:
     found = result(("CAsT", "m1", "m2"))
     table = show(found)[0]
-    assert isinstance(table, Table)
+    assert isinstance(table, TableBlock)
     assert [column.title for column in table.columns] == ["", "m1", "m2", "mean", "CAsT"]
     rows = {row[0].strip(): row[1:] for row in table.rows[:3]}
     drops = found.measures["drop"].to_numpy()[:2]
@@ -64,15 +64,17 @@ def test_any_names_fit(names: tuple[str, ...]) -> None:
     render_terminal(blocks, found.evaluated.policy_line, found.evaluated.notes, console)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert max(map(len, text.splitlines())) <= 80 and "\x1b" not in text
-    slugs = [block.slug for block in blocks if isinstance(block, Table)]
+    slugs = [block.slug for block in blocks if isinstance(block, TableBlock)]
     assert len(set(slugs)) == len(slugs)
-    assert {block.of for block in blocks if isinstance(block, Table)} <= found.tables.keys()
+    assert {block.of for block in blocks if isinstance(block, TableBlock)} <= found.tables.keys()
     assert render_latex(blocks, "", ()).count(r"\toprule") >= len(slugs)
 
 
 def test_one_turn_has_no_tests() -> None:
     tables = {
-        block.slug: block for block in show(result(("a", "b"), turns=1)) if isinstance(block, Table)
+        block.slug: block
+        for block in show(result(("a", "b"), turns=1))
+        if isinstance(block, TableBlock)
     }
     assert tables["measures-tests-map"].rows[0][4:] == ("–",)
     assert (
@@ -86,5 +88,5 @@ def test_a_turn_without_a_text_has_an_empty_cell() -> None:
     found = result(("a", "b"), turns=2)
     texts = [None, *found.turns["text"][1:]]
     blocks = show(found.changed(turns=found.turns.assign(text=pd.Series(texts, dtype=object))))
-    [turns] = [block for block in blocks if isinstance(block, Table) and block.of == "turns"]
+    [turns] = [block for block in blocks if isinstance(block, TableBlock) and block.of == "turns"]
     assert {row[0]: row[1][:16] for row in turns.rows} == {"0_1": "", "0_2": "What about 0_2 a"}

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.collections import PathCollection
 from rouge_score.rouge_scorer import RougeScorer
 
-from robustcs.documents.document import Cards, Figure, Table
+from robustcs.documents.document import Cards, Figure, TableBlock
 from robustcs.documents.style import PAGE, in_style
 from robustcs.errors import UsageError
 from robustcs.policy import EvaluationPolicy
@@ -130,7 +130,7 @@ def test_texts_alone() -> None:
         and result.sample_turns["metric"].isna().all()
     )
     table, cards = show(result)
-    assert isinstance(table, Table) and isinstance(cards, Cards)
+    assert isinstance(table, TableBlock) and isinstance(cards, Cards)
     assert [column.group for column in table.columns][1:] == ["texts differ"] * 4 + [""]
     assert [card.title for card in cards.cards] == list(MOVING)
     (said,) = samples_findings(result)
@@ -141,7 +141,7 @@ def test_what_is_shown() -> None:
     result = compared()
     blocks = show(result)
     assert isinstance(blocks[0], Figure) and "with 4 samples" in blocks[0].alt
-    assert [block.of for block in blocks if isinstance(block, Table)] == [
+    assert [block.of for block in blocks if isinstance(block, TableBlock)] == [
         "samples", "sample_scores", "sample_scores", "sample_variance",
     ]  # fmt: skip
     with in_style(PAGE):
@@ -232,7 +232,9 @@ def test_one_turn_tells_nothing_of_whole_samples() -> None:
         and "whole samples differ" not in row.note
     )
     assert not len(result.sample_variance)
-    assert "sample_variance" not in {block.of for block in show(result) if isinstance(block, Table)}
+    assert "sample_variance" not in {
+        block.of for block in show(result) if isinstance(block, TableBlock)
+    }
     assert (
         "±" not in samples_findings(result)[0]
         and "A perfect choice among 4" in samples_findings(result)[0]

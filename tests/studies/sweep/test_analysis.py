@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, TableBlock
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS
 from robustcs.evaluation.thresholds import Threshold
@@ -283,6 +283,6 @@ def test_the_note_says_where_units_are_too_few() -> None:
         ["ci_low", "ci_high"]
     ].isna().all(axis=None)
     table = next(
-        block for block in show(result) if isinstance(block, Table) and block.of == "areas"
+        block for block in show(result) if isinstance(block, TableBlock) and block.of == "areas"
     )
     assert not any("to" in row[-1] for row in table.rows) and "at least 5 required" in table.note

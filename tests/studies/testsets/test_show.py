@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from robustcs.documents.document import Cards, Paragraph, Table
+from robustcs.documents.document import Cards, Paragraph, TableBlock
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.studies.testsets.analysis import draw_testsets
 from robustcs.studies.testsets.show import show
@@ -28,7 +28,7 @@ def test_overlaps_are_shown() -> None:
         if not isinstance(block, Paragraph)
     }
     overlaps, cards = blocks["overlaps"], blocks["sets"]
-    assert isinstance(overlaps, Table) and isinstance(cards, Cards)
+    assert isinstance(overlaps, TableBlock) and isinstance(cards, Cards)
     assert overlaps.rows == (("1_1", "raw", "1", "2"),)
     assert [card.title for card in cards.cards] == ["Set 1", "Set 2"]
     assert cards.cards[0].fields[0][0] == "1_1"
@@ -37,7 +37,7 @@ def test_overlaps_are_shown() -> None:
 def test_nothing_in_common() -> None:
     blocks = show(draw_testsets({"1_2": ROWS["1_2"]}, 2, 0))
     assert Paragraph("No text is in two of the 2 sets.") in blocks
-    assert not any(isinstance(block, Table) and block.slug == "overlaps" for block in blocks)
+    assert not any(isinstance(block, TableBlock) and block.slug == "overlaps" for block in blocks)
 
 
 @pytest.mark.parametrize("name", ["statistics", "similar", "overlaps", "sets", "dropped"])

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from robustcs.studies.judge import asking
+from robustcs.studies.judge import program as judge_program
 from tests.conftest import ROOT, Command
 from tests.programs.test_runner import HEAD
 from tests.studies.judge.test_command import ENVIRONMENT, PASSAGES, PROGRAM, Done, call, project
@@ -171,7 +171,7 @@ for r in lines:
 
 
 def test_a_judge_that_only_lies_stops(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "PATIENCE", 3)
+    monkeypatch.setattr(judge_program, "PATIENCE", 3)
     done = ask(project, "for r in lines: say(id=r['id'], grade=9)", "--batch", "2")
     assert (
         "asked 4, 0 graded, 4 off the scale" in done.stderr

@@ -1,4 +1,4 @@
-"""Ask a program to judge: the order of the passages, the requests, and the answers that count.
+"""Call a program to judge: the order of the passages, the requests, and the answers that count.
 
 The answers are kept in a JSONL file with the grades of one program. No command accepts it as human judgments.
 """
@@ -23,11 +23,18 @@ from robustcs.inputs.text import finite_number
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.overwrite_guard import refuse_outside
 from robustcs.programs.outputs import OutputStore
-from robustcs.programs.runner import Asking, Replies, Track, ask_working, program_identity, words_of
+from robustcs.programs.runner import (
+    ProgramCall,
+    Replies,
+    Track,
+    call_working_program,
+    program_identity,
+    words_of,
+)
 from robustcs.stored import locked, sealed
-from robustcs.studies.judge.analysis import Pair, State, Worklist
+from robustcs.studies.judge.analysis import JudgingState, Pair, Worklist
 from robustcs.studies.judge.outlook import Outlook
-from robustcs.studies.judge.session import Scale
+from robustcs.studies.judge.session import GradeScale
 from robustcs.wording import counted
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -38,7 +45,7 @@ _REASON = 2000
 
 
 @dataclass(frozen=True)
-class Said:
+class ProgramGrade:
     """One answer of a program."""
 
     grade: int
@@ -74,7 +81,7 @@ def program_judge(command: str, name: str | None, files: Mapping[str, Path]) -> 
         advice = "choose a name with --as: letters, digits, dots, underscores and hyphens"
         raise UsageError("bad-name", f"{name!r} is not a valid name of a judge", advice)
     path = Path(files.get(name, f"judge-{name}.jsonl"))
-    refuse_outside(path)  # before the program is asked
+    refuse_outside(path)  # before the program is called
     return ProgramJudge(name, program_identity(command)[:_VERSION], path)
 
 
@@ -92,7 +99,7 @@ def reason_of(answer: Mapping[str, Any]) -> str:
     return reason[:_REASON] if isinstance(reason, str) else ""
 
 
-def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
+def read_judge(judge: ProgramJudge, scale: GradeScale) -> dict[Pair, ProgramGrade]:
     """Read the judge's file; empty if there is none.
 
     Raises :class:`InputError` with every line that this judge did not write.
@@ -103,7 +110,7 @@ def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
         found = f"this file contains the labels of another judge named {judge.name!r}"
         raise input_error(judge.path, None, found, "choose another name with --as", "other-judge")
     problems = ProblemList(judge.path)
-    said: dict[Pair, Said] = {}
+    said: dict[Pair, ProgramGrade] = {}
     for line, record in judged_lines(judge.path, problems):
         turn, document, grade = record.get("turn"), record.get("document"), grade_of(record)
         if record.get("judge") != judge.name or record.get("version") != judge.version:
@@ -120,12 +127,12 @@ def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
             found = f"turn, document or grade (0 to {scale.max_grade}) is missing or invalid"
             problems.add(line, found, "remove the line", "bad-grade")
         else:
-            said[turn, document] = Said(grade, reason_of(record))
+            said[turn, document] = ProgramGrade(grade, reason_of(record))
     problems.raise_if_any()
     return said
 
 
-def write_judge(judge: ProgramJudge, said: dict[Pair, Said], scale: Scale) -> None:
+def write_judge(judge: ProgramJudge, said: dict[Pair, ProgramGrade], scale: GradeScale) -> None:
     """Write all answers of the judge, and add to ``said`` those that another process has written meanwhile.
 
     The file is complete at every moment. If a pair has two grades, the first one written stays.
@@ -142,7 +149,7 @@ def write_judge(judge: ProgramJudge, said: dict[Pair, Said], scale: Scale) -> No
         write_text(judge.path, "".join(f"{line}\n" for line in lines))
 
 
-#: Asking stops after this many passages in a row without a usable answer.
+#: Calls stop after this many passages in a row without a usable answer.
 PATIENCE = 32
 #: A request without its id. Answers are stored under it.
 Request = dict[str, Any]
@@ -156,7 +163,7 @@ def by_influence(worklist: Worklist) -> list[Pair]:
     return [worklist.pairs[place] for place in order]
 
 
-def drawn_judged(scale: Scale, known: Mapping[str, str], number: int, seed: int) -> list[Pair]:
+def drawn_judged(scale: GradeScale, known: Mapping[str, str], number: int, seed: int) -> list[Pair]:
     """Return ``number`` random human-judged pairs whose passage has a text.
 
     A larger number draws the same pairs as a smaller one, and more.
@@ -169,7 +176,7 @@ def requests_for(
     pairs: Sequence[Pair],
     texts: Mapping[str, Mapping[str, str]],
     passages: Mapping[str, str],
-    scale: Scale,
+    scale: GradeScale,
     conversations: Conversations | None = None,
 ) -> dict[Pair, Request]:
     """Return the request for each pair that has a question and a passage text, without systems, ranks or grades."""
@@ -194,14 +201,14 @@ class Tally(Replies):
 
     known
         Pairs that the program graded in an earlier call.
-    asked, off_scale, failed
+    sent, off_scale, failed
         Pairs of this call: all, with a grade off the scale, without a valid answer.
     in_vain
-        Pairs asked since the last batch with a usable answer.
+        Pairs sent since the last batch with a usable answer.
     """
 
     known: int = 0
-    asked: int = 0
+    sent: int = 0
     off_scale: int = 0
     in_vain: int = 0
 
@@ -210,17 +217,17 @@ class Tally(Replies):
         """The number of pairs of this call with a grade."""
         return len(self.answers)
 
-    def add(self, asked: int, replies: Replies) -> None:
-        """Count the answers of a batch of ``asked`` pairs."""
+    def add(self, sent: int, replies: Replies) -> None:
+        """Count the answers of a batch of ``sent`` pairs."""
         off = sum(
             grade_of(answer) is not None and "error" not in answer
             for answer in replies.refused.values()
         )
         self.take(replies)
-        self.asked += asked
+        self.sent += sent
         self.off_scale += off
         self.failed += replies.failed - off
-        self.in_vain = 0 if replies.answers else self.in_vain + asked
+        self.in_vain = 0 if replies.answers else self.in_vain + sent
         self.complaint = replies.complaint or self.complaint
 
     @property
@@ -232,7 +239,7 @@ class Tally(Replies):
             "failed": self.failed or None,
         }
         parts = [
-            f"asked {self.asked:,}",
+            f"asked {self.sent:,}",
             *(f"{number:,} {what}" for what, number in numbers.items() if number is not None),
         ]
         costs = [
@@ -267,27 +274,27 @@ def _cost(answer: Mapping[str, Any]) -> float:
 
 @dataclass
 class Interview:
-    """Ask a program in batches until the order of the systems is settled or no passage is left.
+    """Call a program in batches until the order of the systems is settled or no passage is left.
 
     first
-        Pairs that are asked before the queue, even if the order is settled. The queue fills up their last batch.
+        Pairs that are sent before the queue, even if the order is settled. The queue fills up their last batch.
     said
         Answers of the judge so far; grows. They are saved in the file and the store, however the interview ends.
     people
         New human grades. They take precedence over the program's grades when the order is checked.
     limit
-        Maximum number of pairs to ask; None for all.
+        Maximum number of pairs to send; None for all.
     to_the_end
         Continue after the order is settled.
     """
 
-    asking: Asking
+    program: ProgramCall
     judge: ProgramJudge
-    scale: Scale
+    scale: GradeScale
     requests: Mapping[Pair, Request]
     first: Sequence[Pair]
     queue: Sequence[Pair]
-    said: dict[Pair, Said]
+    said: dict[Pair, ProgramGrade]
     people: Mapping[Pair, int]
     outlook: Outlook
     track: Track
@@ -297,11 +304,11 @@ class Interview:
     store: OutputStore = field(default_factory=OutputStore)
 
     def __post_init__(self) -> None:
-        self._maker = program_identity(self.asking.command)
+        self._maker = program_identity(self.program.command)
         self._tried: set[Pair] = set()
 
-    def run(self, tell: Callable[[str], None]) -> tuple[Tally, State]:
-        """Ask until no pair is left, the limit is reached, or :data:`PATIENCE` pairs in a row got no usable answer.
+    def run(self, tell: Callable[[str], None]) -> tuple[Tally, JudgingState]:
+        """Grade until no pair is left, the limit is reached, or :data:`PATIENCE` pairs in a row got no usable answer.
 
         ``tell`` reports the progress after each batch.
 
@@ -314,13 +321,13 @@ class Interview:
             while True:
                 state = self.outlook.of(self._grades(), self.queue)
                 left = (
-                    self.batch if self.limit is None else min(self.batch, self.limit - tally.asked)
+                    self.batch if self.limit is None else min(self.batch, self.limit - tally.sent)
                 )
                 some = [pair for pairs in self._open(state) for pair in pairs][: max(left, 0)]
                 if not some or tally.in_vain >= PATIENCE:
                     return tally, state
                 self._tried |= set(some)
-                replies = self._ask(some, started=tally.graded > 0)
+                replies = self._grade(some, started=tally.graded > 0)
                 tally.add(len(some), replies)
                 self._write()
                 tell(f"{tally.told} · {state.told}" if state.told else tally.told)
@@ -348,10 +355,10 @@ class Interview:
         for key, answer in found.items():
             grade = grade_of(answer)
             if grade is not None:
-                self.said[open_[key]] = Said(grade, reason_of(answer))
+                self.said[open_[key]] = ProgramGrade(grade, reason_of(answer))
         tally.known = sum(pair in self.said for pair in self.requests)
 
-    def _open(self, state: State) -> tuple[list[Pair], list[Pair]]:
+    def _open(self, state: JudgingState) -> tuple[list[Pair], list[Pair]]:
         """Return the remaining pairs of ``first`` and of the queue."""
         queue = self.queue if self.to_the_end or not state.settled else ()
         known = self.said.keys() | self._tried
@@ -360,8 +367,8 @@ class Interview:
         )
         return first, rest
 
-    def ending(self, tally: Tally, state: State) -> str:
-        """Return why asking stopped although pairs are left; empty if none is left."""
+    def ending(self, tally: Tally, state: JudgingState) -> str:
+        """Return why the calls stopped although pairs are left; empty if none is left."""
         first, queue = map(len, self._open(state))
         if not first + queue:
             return ""
@@ -371,10 +378,10 @@ class Interview:
             why = f"stopped after {tally.in_vain:,} passages in a row without a usable grade"
         return f"{why}; not asked: {' and '.join(counted(number, what) for what, number in left.items() if number)}"
 
-    def _ask(self, pairs: Sequence[Pair], started: bool) -> Replies:
-        """Ask about ``pairs``. If the program ``started`` to give grades in earlier batches, its failure is only counted."""
-        asked = set(pairs)
-        of = {str(place): pair for place, pair in enumerate(self.requests) if pair in asked}
+    def _grade(self, pairs: Sequence[Pair], started: bool) -> Replies:
+        """Send ``pairs`` to the program. If the program ``started`` to give grades in earlier batches, its failure is only counted."""
+        wanted = set(pairs)
+        of = {str(place): pair for place, pair in enumerate(self.requests) if pair in wanted}
 
         def keep(answers: Mapping[str, dict[str, Any]]) -> None:
             kept = {
@@ -383,7 +390,7 @@ class Interview:
             }
             self.store.put(self._maker, kept, {key: self.requests[of[key]] for key in kept})
             for key, answer in kept.items():
-                self.said[of[key]] = Said(answer["grade"], answer["reason"])  # type: ignore[arg-type]
+                self.said[of[key]] = ProgramGrade(answer["grade"], answer["reason"])  # type: ignore[arg-type]
 
         def usable(answer: Mapping[str, Any]) -> bool:
             grade = grade_of(answer)
@@ -392,7 +399,9 @@ class Interview:
         lines = [{"id": key, **self.requests[pair]} for key, pair in of.items()]
         what = f"{self.judge.name}: {counted(len(lines), 'passage')}"
         try:
-            return ask_working(self.asking, lines, keep, accept=usable, what=what, track=self.track)
+            return call_working_program(
+                self.program, lines, keep, accept=usable, what=what, track=self.track
+            )
         except UsageError as error:
             if not started:
                 raise

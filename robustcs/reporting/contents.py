@@ -1,4 +1,4 @@
-"""Answer a question of the report: its blocks with figures drawn, its verdicts with their limits, and its files."""
+"""The content of a section of the report: its blocks with figures drawn, its verdicts with their limits, and its files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robustcs.documents.document import (
     Heading,
     Paragraph,
     Picture,
-    Table,
+    TableBlock,
     Verdict,
 )
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
@@ -34,12 +34,12 @@ from robustcs.project.workspace import Workspace
 from robustcs.reporting.headlines import of_question
 from robustcs.reporting.names import Names
 from robustcs.result import Evaluated
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.study import Question, SectionContent
 from robustcs.version import __version__
 from robustcs.wording import shortened
 
 #: A block whose figures are drawn.
-Shown = Heading | Paragraph | Table | Picture | Cards
+Shown = Heading | Paragraph | TableBlock | Picture | Cards
 #: ``main``: a figure, or a table that the question names. ``other``: another table, only in the page. ``read``: turns to read.
 Kind = Literal["heading", "main", "other", "read"]
 
@@ -108,17 +108,17 @@ class Section:
         )
 
 
-def answered(question: Question, workspace: Workspace, names: Names) -> Section:
-    """Answer a question. Raises :class:`UsageError` if its inputs are missing."""
+def section_of(question: Question, workspace: Workspace, names: Names) -> Section:
+    """Return the section of a question. Raises :class:`UsageError` if its inputs are missing."""
     workspace = workspace.of(question.inputs(workspace.project))
-    answer = question.answer(workspace)
+    content = question.content(workspace)
     inputs = shown_inputs(workspace, names)
     placed = [
-        *_placed(answer.blocks, question.tables),
-        *((block, "read") for block in answer.to_read),
+        *_placed(content.blocks, question.tables),
+        *((block, "read") for block in content.to_read),
     ]
     kinds: list[Kind] = [kind for _, kind in placed]  # type: ignore[misc]
-    blocks = _with_unique_slugs(question.key, [*answer.overview, *(block for block, _ in placed)])
+    blocks = _with_unique_slugs(question.key, [*content.overview, *(block for block, _ in placed)])
     files: dict[str, bytes] = {}
     shown: list[Shown] = []
     for block in blocks:
@@ -128,15 +128,15 @@ def answered(question: Question, workspace: Workspace, names: Names) -> Section:
             shown.append(picture)
         else:
             shown.append(block)
-    data = _data_files(question, answer, inputs, workspace)
-    evaluated = answer.result.evaluated
-    first = len(answer.overview)
+    data = _data_files(question, content, inputs, workspace)
+    evaluated = content.result.evaluated
+    first = len(content.overview)
     section = Section(
-        findings=answer.findings,
-        verdicts=_verdicts(question.key, answer, workspace),
+        findings=content.findings,
+        verdicts=_verdicts(question.key, content, workspace),
         limits=(*limits_of_rows(workspace.skipped), *_limits_of_names(workspace)),
-        shared=tuple(answer.limits),
-        reading=answer.reading,
+        shared=tuple(content.limits),
+        reading=content.reading,
         overview=tuple(shown[:first]),
         blocks=tuple(zip(shown[first:], kinds, strict=True)),
         policy=_stated(workspace, evaluated, ()).policy_line,
@@ -174,14 +174,14 @@ def shown_inputs(workspace: Workspace, names: Names) -> list[InputState]:
     return [{**entry, "path": names.shown(entry["path"])} for entry in workspace.inputs]  # type: ignore[typeddict-item]
 
 
-def _verdicts(key: str, answer: Answer, workspace: Workspace) -> tuple[Verdict, ...]:
-    """Return the verdicts of an answer, each with the conditions that limit it, except those of :class:`Section`."""
+def _verdicts(key: str, content: SectionContent, workspace: Workspace) -> tuple[Verdict, ...]:
+    """Return the verdicts of a section, each with the conditions that limit it, except those of :class:`Section`."""
     read = workspace.project.qrels and any(
         "qrels" in entry["role"].split(", ") for entry in workspace.read
     )
     limits = limits_of_qrels(workspace.qrels) if read else []  # [clariq] has its own qrels
-    limits += limits_of_result(answer.result.evaluated, answer.family)
-    return tuple(limited(of_question(key, verdict), limits) for verdict in answer.verdicts)
+    limits += limits_of_result(content.result.evaluated, content.family)
+    return tuple(limited(of_question(key, verdict), limits) for verdict in content.verdicts)
 
 
 def _placed(blocks: Sequence[Block], tables: Sequence[str]) -> Iterable[tuple[Block, Kind]]:
@@ -194,7 +194,7 @@ def _placed(blocks: Sequence[Block], tables: Sequence[str]) -> Iterable[tuple[Bl
             placed.append(((0, 0), block, "main"))
         elif isinstance(block, Heading):
             placed.append(((heading, -2), block, "heading"))
-        elif not isinstance(block, Table):
+        elif not isinstance(block, TableBlock):
             placed.append(((heading, len(tables) + 1), block, "read"))
         elif block.of in tables:
             placed.append(((heading, tables.index(block.of) + 1), block, "main"))
@@ -219,10 +219,10 @@ def _stated(workspace: Workspace, evaluated: Evaluated, skipped: Sequence[str]) 
 
 
 def _data_files(
-    question: Question, answer: Answer, inputs: Sequence[InputState], workspace: Workspace
+    question: Question, content: SectionContent, inputs: Sequence[InputState], workspace: Workspace
 ) -> dict[str, str]:
     """Return the result as JSON, and each of its tables as CSV."""
-    result, name = answer.result, answer.result.study
+    result, name = content.result, content.result.study
     stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
     evaluated = _stated(workspace, result.evaluated, workspace.skipped_in_words)
     tables = {table: columns_of(result.table(table)) for table in result.tables}
@@ -238,7 +238,7 @@ def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:
     taken: set[str] = set()
     unique: list[Block] = []
     for block in blocks:
-        if isinstance(block, Table | Figure | Cards):
+        if isinstance(block, TableBlock | Figure | Cards):
             name = (
                 block.slug
                 if block.slug == key or block.slug.startswith(f"{key}-")

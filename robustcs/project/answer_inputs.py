@@ -18,7 +18,7 @@ from robustcs.evaluation.holes import grades_by_pair
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN
 from robustcs.evaluation.outcomes import Cause, Traced, cause_of, outcome_of, whether_given
 from robustcs.evaluation.thresholds import parse_threshold
-from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
+from robustcs.evaluation.turns import Expected, count_turns, covered_by_turns
 from robustcs.inputs.answers import (
     IDK,
     AnswerLabels,
@@ -36,7 +36,7 @@ from robustcs.inputs.paths import shown
 from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.messages import Message, OptionName
-from robustcs.project.answer_support import Passages, Program, Said, top_passages
+from robustcs.project.answer_support import Passages, Program, ProgramSupport, top_passages
 from robustcs.project.conversations import conversations_of
 from robustcs.project.model import AnswerFiles
 from robustcs.project.requirements import grid
@@ -46,7 +46,7 @@ from robustcs.similarity.responses import Sentence, checked_sentences, response_
 from robustcs.similarity.texts import content_words
 from robustcs.wording import counted, some_of
 
-Answers = Mapping[str, str]
+AnswerTexts = Mapping[str, str]
 #: Causes of a grid that name a component, as causes of a lost turn.
 _CHANGES: tuple[Cause, ...] = ("wording", "ranker", "either", "both")
 
@@ -73,7 +73,7 @@ class AnswerInputs:
         self.assigned = self._assignments()
         self.responses = self._responses()
         self.traces = {
-            name: read_once(read_trace, path, name) for name, path in self.files.answered.items()
+            name: read_once(read_trace, path, name) for name, path in self.files.of_systems.items()
         }
         self.traces |= {name: Trace() for name in self.responses if name not in self.traces}
         self.labels, self.reference = AnswerLabels(), Trace()
@@ -83,7 +83,7 @@ class AnswerInputs:
             workspace.remember("labels", self.files.labels, len(self.labels))
             self._check_labels()
         self.gold = self._gold()
-        self.said: dict[tuple[str, str], Said] = {}
+        self.said: dict[tuple[str, str], ProgramSupport] = {}
         self._words = cache(content_words)
 
     def _assignments(self) -> dict[str, dict[str, Assigned]]:
@@ -92,17 +92,17 @@ class AnswerInputs:
         for name, path in self.files.assignments.items():
             found[name] = read_assignments(path, name)
             self.workspace.remember(f"{name} assignments", path, len(found[name]))
-        without = [name for name in self.files.answered if name not in found]
+        without = [name for name in self.files.of_systems if name not in found]
         if found and without:
             told = f"no assignments for {some_of(without)}, but for {some_of(list(found))}"
             advice = "give assignments for all systems or for none: word matching and assignments are not comparable"
             raise UsageError("some-assignments", told, advice)
         return found
 
-    def _responses(self) -> dict[str, Answers]:
+    def _responses(self) -> dict[str, AnswerTexts]:
         """Return system → turn → answer, from assignments if a system has no file of answers."""
-        found: dict[str, Answers] = {}
-        for name, path in self.files.answered.items():
+        found: dict[str, AnswerTexts] = {}
+        for name, path in self.files.of_systems.items():
             answers = read_once(read_predicted_answers, path, name)
             self.workspace.remember(f"{name} answers", path, rows_of(answers))
             found[name] = answers
@@ -205,13 +205,13 @@ class AnswerInputs:
         """
         project = self.workspace.project
         known = [*self.metrics(), *more, *(ANSWER_FAMILIES if project.gold else ())]
-        asked = [one.name for one in project.metrics if one.family in (GIVEN, *ANSWER_FAMILIES)]
-        if lacking := [name for name in asked if name not in known]:
+        requested = [one.name for one in project.metrics if one.family in (GIVEN, *ANSWER_FAMILIES)]
+        if lacking := [name for name in requested if name not in known]:
             there = f"choose from {', '.join(known)}" if known else "the files have no metrics"
             raise UsageError(
                 "no-such-measure", f"no file of answers has the metric {lacking[0]}", there
             )
-        return asked[0] if asked else default
+        return requested[0] if requested else default
 
     def criterion(
         self, metric: str, scores: Mapping[str, Mapping[str, float]]
@@ -245,10 +245,10 @@ class AnswerInputs:
             "the gold information and the answers",
         )
         paths = {
-            name: files.answered.get(name, files.assignments.get(name, Path()))
+            name: files.of_systems.get(name, files.assignments.get(name, Path()))
             for name in self.responses
         }
-        own = {one: [answered_by_turns(name, paths[name], known, one) for name, known in self.responses.items()]
+        own = {one: [covered_by_turns(name, paths[name], known, one) for name, known in self.responses.items()]
                for one in (expected, every)}  # fmt: skip
         if gold:  # refuses files without common turns
             count_turns(expected, own[expected], "zero")
@@ -311,14 +311,14 @@ class AnswerInputs:
 
     # ------------------------------------------------------------ outcome of every turn
 
-    def ask(
+    def call_program(
         self,
         program: Program,
         turns: Sequence[str],
         passages: Mapping[str, Passages | None],
         texts: Mapping[str, str] | None,
     ) -> None:
-        """Ask a program about all answers; :meth:`traced` uses what it says."""
+        """Call a program with all answers; :meth:`traced` uses what it says."""
         requests: dict[tuple[str, str], dict[str, Any]] = {}
         for name, answers in self.responses.items():
             for turn in (turn for turn in turns if answers.get(turn, "").strip()):
@@ -328,7 +328,7 @@ class AnswerInputs:
                     "sentences": [answers[turn][start:end] for start, end in sentences_of(answers[turn])],
                     "passages": [{"id": one, "text": (texts or {}).get(one, "")} for one in given],
                 }  # fmt: skip
-        self.said, notes = program.ask(requests)
+        self.said, notes = program.call(requests)
         self.notes += notes
 
     def conversation(self, turn: str) -> list[tuple[str, str]]:
