@@ -132,7 +132,7 @@ def _setting(name: str, value: Any, kind: Any, optional: bool, opt: Opt) -> Any:
     if isinstance(value, wanted[0]):
         low = -math.inf if opt.low is None else opt.low
         high = math.inf if opt.high is None else opt.high
-        if low <= value <= high:
+        if low <= float(value) <= high:
             return value
         limits = f"from {low:g} to {high:g}" if high < MOST else f"of at least {low:g}"
         advice += f" {limits}"

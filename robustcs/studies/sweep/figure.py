@@ -22,7 +22,7 @@ from robustcs.documents.panels import (
     panels_across,
     tell_left_out,
 )
-from robustcs.documents.style import COLUMN, SMALL, Width, room, scaled
+from robustcs.documents.style import COLUMN, SMALL, Width, fitted, room, scaled
 from robustcs.documents.text import panel_titles
 from robustcs.wording import counted
 
@@ -140,7 +140,8 @@ def sweep_figure(width: Width, panels: Sequence[SweepPanel]) -> Figure:
     said = "Original, QR, Human" if panels[0].original else "QR, Human"
     top = legend + _EDGE + note
     high = figure.get_size_inches()[1]
-    figure.text(left / full, top / high, f"{said} (✓ correct, × wrong):", va="top")
+    head = fitted(f"{said} (✓ correct, × wrong):", full - left - _EDGE)
+    figure.text(left / full, top / high, head, va="top")
     add_legend(figure, keys, left, top - legend_height(1, 1), across)
     tell_left_out(figure, gone)
     return figure
