@@ -37,25 +37,29 @@ def squares_figure(width: Width, turns: Mapping[str, Sequence[str]]) -> Figure:
     else:
         counts = [str(len(names)) for names in turns.values()]
         words = room(BIN_LABELS[bin_] for bin_ in turns) + room(counts, bold=True)
-        edge, above = max(_LEFT, indent + words + 0.2), 0.0
+        edge, above = max(_LEFT, indent + words + 0.12 + scaled(0.1)), 0.0
         side, step, gap, smallest = _SQUARE, _STEP, _GAP, scaled(_SMALLEST_ROW)
     across = max(1, int((width.inches - edge - _RIGHT) / step))
     heights = {
         bin_: max(-(-len(names) // across) * step, smallest) + above + gap
         for bin_, names in turns.items()
     }
-    height = _TOP + sum(heights.values()) + _EDGE
+    height = scaled(_TOP) + sum(heights.values()) + _EDGE
     figure = new_figure(width.inches, height)
     axes = add_panel(figure, 0, 0, width.inches, height)  # its units are inches
     axes.set(xlim=(0, width.inches), ylim=(0, height))
     axes.set_axis_off()
-    top = height - _TOP
+    top = height - scaled(_TOP)
     head = "QR, Human" if "-00" in turns else "Original, QR, Human"
     axes.text(
-        0.05, top + 0.1, f"{head}: turns" if width.narrow else head, va="center", weight="bold"
+        0.05,
+        top + scaled(0.1),
+        f"{head}: turns" if width.narrow else head,
+        va="center",
+        weight="bold",
     )
     if not width.narrow:
-        axes.text(edge - 0.12, top + 0.1, "turns", va="center", ha="right", weight="bold")
+        axes.text(edge - 0.12, top + scaled(0.1), "turns", va="center", ha="right", weight="bold")
     places, colours, urls = [], [], []
     for bin_, names in turns.items():
         count = str(len(names))
