@@ -10,6 +10,7 @@ Invalid inputs raise :class:`robustcs.errors.RobustcsError`.
 from __future__ import annotations
 
 import inspect
+import math
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from robustcs.project.overrides import SINGULARS, in_plural, with_inputs
 from robustcs.project.parallel_io import jobs_of
 from robustcs.project.sources import BY_NAME, OTHER_NAMES, SOURCES, several
 from robustcs.studies.registry import STUDIES, study
-from robustcs.studies.signature import types_of
+from robustcs.studies.signature import MOST, Opt, types_of
 
 if TYPE_CHECKING:
     from robustcs.studies.study import Study
@@ -107,8 +108,11 @@ def _opened(
     return with_inputs(opened, inputs, table, further)
 
 
-def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
-    """Return a value for a study, one of several as a tuple. Raises :class:`UsageError` for a value of another type."""
+def _setting(name: str, value: Any, kind: Any, optional: bool, opt: Opt) -> Any:
+    """Return a value for a study, one of several as a tuple.
+
+    Raises :class:`UsageError` for a value of another type, or outside the range of its option.
+    """
     inner = get_args(kind)[0] if get_origin(kind) is tuple else kind
     value = several(value) if get_args(kind)[1:] == (...,) else value
     if get_origin(inner) is Literal and not (value is None and optional):
@@ -122,9 +126,17 @@ def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
         if not isinstance(one, str | os.PathLike):
             raise UsageError("bad-setting", f"{name} is {one!r}", "give a string")
     wanted = {int: (Integral, "a whole number"), float: (Real, "a number")}.get(kind)
-    if wanted is None or isinstance(value, wanted[0]) or (value is None and optional):
+    if wanted is None or (value is None and optional):
         return value
-    raise UsageError("bad-setting", f"{name} is {value!r}", f"write {wanted[1]}")
+    advice = f"write {wanted[1]}"
+    if isinstance(value, wanted[0]):
+        low = -math.inf if opt.low is None else opt.low
+        high = math.inf if opt.high is None else opt.high
+        if low <= float(value) <= high:
+            return value
+        limits = f"from {low:g} to {high:g}" if high < MOST else f"of at least {low:g}"
+        advice += f" {limits}"
+    raise UsageError("bad-setting", f"{name} is {value!r}", advice)
 
 
 def _by_name(runs: Any) -> Mapping[str, Any]:
@@ -306,6 +318,8 @@ def report(
 
     with _in_python():
         opened = open_project(project, **inputs)
+        if not isinstance(output, str | os.PathLike | None):
+            raise UsageError("bad-setting", f"output is {output!r}", "name a folder")
         folder = report_folder(opened) if output is None else Path(output)
         given = project if project is not None and not isinstance(project, Project) else ""
         require_report_folder(folder, opened)

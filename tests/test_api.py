@@ -250,6 +250,10 @@ def test_a_wrong_type_says_what_is_taken(
     [
         ("unjudged", {"top": "3"}, "top is '3'; write a whole number"),
         ("unjudged", {"top": 2.5}, "top is 2.5; write a whole number"),
+        ("unjudged", {"top": 0}, "top is 0; write a whole number of at least 1"),
+        ("judge", {"top": -1}, "top is -1; write a whole number of at least 1"),
+        ("augment", {"what_if": -3}, "what_if is -3; write a whole number from 1 to 100000"),
+        ("report", {"output": 3}, "output is 3; name a folder"),
         ("evaluate", {"margin": "x"}, "margin is 'x'; write a number"),
         ("testsets", {"sets": None}, "sets is None; write a whole number"),
         ("agreement", {"min_agreement": "x"}, "min_agreement is 'x'; write a number from 0 to 1"),

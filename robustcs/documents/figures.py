@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -138,9 +140,18 @@ def typeset(
 
 @cache
 def _fonts(of_system: bool) -> Any:
-    """Return the fonts, which are read once: reading them takes longer than typesetting a figure."""
+    """Return the fonts, which are read once: reading them takes longer than typesetting a figure.
+
+    Of matplotlib's fonts, only DejaVu Sans: its Last Resort font has a box for every character, so typst would draw all
+    letters of a text as boxes if one of them is unknown. typst takes folders only, and follows their links at once. Where no
+    links can be made, all fonts of matplotlib are used.
+    """
     import typst
 
+    with suppress(OSError), tempfile.TemporaryDirectory(prefix="robustcs-fonts-") as folder:
+        for font in font_folder().glob("DejaVuSans*.ttf"):
+            (Path(folder) / font.name).symlink_to(font)
+        return typst.Fonts(include_system_fonts=of_system, font_paths=[folder])
     return typst.Fonts(include_system_fonts=of_system, font_paths=[font_folder()])
 
 

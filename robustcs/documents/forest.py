@@ -22,10 +22,11 @@ from robustcs.documents.panels import (
     names_and_room,
     panel_grid,
     panel_title,
+    panel_width,
     panels_across,
     tell_left_out,
 )
-from robustcs.documents.style import FIRST, INK, SECOND, Width, scaled
+from robustcs.documents.style import FIRST, INK, LABEL, SECOND, Width, room, scaled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +88,11 @@ def forest(
     for panel, (axes, leftmost) in zip(drawn, grid, strict=True):
         rows = name_rows(axes, shown, leftmost)
         panel_title(axes, panel.title, left - EDGE if leftmost else BETWEEN - 0.1)
-        axes.set_xlabel(label)
+        inside = panel_width(axes)
+        if room([label], scaled(LABEL)) <= inside + BETWEEN - 0.1:
+            axes.set_xlabel(label)
+        elif leftmost:  # one label below all panels of the line
+            axes.set_xlabel(label, x=(across * inside + BETWEEN * (across - 1)) / 2 / inside)
         fit_x(axes, [*panel.low, *panel.value, *panel.high, panel.mark, *([0.0] if zero else [])])
         axes.grid(axis="x")
         intervals(axes, panel.low, panel.high, rows, _known(colours, panel.low, panel.high))

@@ -124,6 +124,10 @@ def in_user_style() -> Iterator[None]:
     changed = {name: value for name, value in used.items() if value != default[name]}
     size = changed.get("font.size", SMALL)
     both: dict[Any, Any] = {**default, **rc_params(PAGE, size), **changed}
+    if (
+        "font.family" in changed
+    ):  # characters that the user's fonts lack, such as ✓, are of DejaVu Sans
+        both["font.family"] = [*used["font.family"], "DejaVu Sans"]
     with mpl.rc_context(both):
         yield
 

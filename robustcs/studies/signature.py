@@ -96,12 +96,13 @@ def help_of(function: Callable[..., Any]) -> str:
     return re.sub(r"\n{3,}", "\n\n", kept).replace("\nExamples:", "\n\b\nExamples:").strip()
 
 
-def types_of(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
-    """Map each parameter except the first to its type and whether it may be None."""
-    return {
-        name: (_unwrapped(kind, Opt())[0], NoneType in get_args(kind))
-        for name, kind in hints_of(function).items()
-    }
+def types_of(function: Callable[..., Any]) -> dict[str, tuple[Any, bool, Opt]]:
+    """Map each parameter except the first to its type, whether it may be None, and its other properties."""
+    found = {}
+    for name, kind in hints_of(function).items():
+        inner, opt = _unwrapped(kind, Opt())
+        found[name] = inner, NoneType in get_args(kind), opt
+    return found
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.path import Path as Outline
 
 from robustcs.documents.document import Figure
-from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS, save_figure
+from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS, _fonts, save_figure
 from robustcs.documents.page_svg import page_svg
 from robustcs.documents.style import COLUMN, MAX_HEIGHT, PAGE, Width, in_style
 from robustcs.errors import UsageError
@@ -95,6 +95,19 @@ def test_a_pdf_has_the_size_of_the_figure_and_letters_as_text(tmp_path: Path) ->
     assert "NDCG@3" in words and "share of 173 turns" in words
 
 
+def test_a_character_without_a_font_leaves_the_other_letters_of_its_text(tmp_path: Path) -> None:
+    """matplotlib's Last Resort font has a box for every character, so typst would use it for the whole text."""
+    families = _fonts(False).families()
+    assert "DejaVu Sans" in families and not any("Last Resort" in name for name in families)
+    name = "\N{CJK UNIFIED IDEOGRAPH-4E2D} bm25"
+
+    def written(width: Width) -> MatplotlibFigure:
+        return sweep_figure(width, [panel(name)])
+
+    save_figure(Figure("x", "caption", "alt", written), tmp_path / "x.pdf")
+    assert b"LastResort" not in (tmp_path / "x.pdf").read_bytes()
+
+
 def test_other_suffixes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"end its name in \.png, \.svg or \.pdf"):
         save_figure(swept(panel("x")), tmp_path / "x.gif")
@@ -155,6 +168,14 @@ def test_the_threshold_that_a_text_speaks_of_has_a_line() -> None:
     marked, other = drawn([replace(panel("NDCG@3"), marked=0.4), panel("MAP")]).axes
     places = [{float(line.get_xdata()[0]) for line in axes.lines} for axes in (marked, other)]
     assert 0.4 in places[0] and 0.4 not in places[1]
+
+
+def test_the_dashes_of_that_line_are_dark_on_a_dark_page() -> None:
+    """The line is white and black, so it is visible on all bands; what has the colour of the text is light on a dark page."""
+    with in_style(COLUMN):
+        svg = page_svg(sweep_figure(COLUMN, [replace(panel("NDCG@3"), marked=0.4)]), "x", "y")
+    (dashed,) = re.findall(r"<[^>]*stroke-dasharray[^>]*>", svg)
+    assert 'stroke="#000000"' in dashed
 
 
 def test_all_four_regions_are_named() -> None:

@@ -124,3 +124,22 @@ def test_of_very_many_systems_the_best_and_the_worst_are_shown_and_the_caption_s
     said = told_left_out(names, 2, "MAP")
     assert said == " Shown: the 18 best and the 17 worst of 60 systems by MAP."
     assert best_and_worst(names[:9], 2) == names[:9] and told_left_out(names[:9], 2, "MAP") == ""
+
+
+@pytest.mark.parametrize("label", ["score", "mean and 95% CI"])
+def test_labels_below_narrow_panels_do_not_touch(label: str) -> None:
+    """A label that is wider than a panel stands once, below all panels of the line."""
+    with in_style(COLUMN):
+        figure = forest(
+            COLUMN, ["a" * 22] * MOST_ROWS, [panel("m", MOST_ROWS), panel("n", MOST_ROWS)], label
+        )
+        figure.draw_without_rendering()
+    first, second = figure.axes
+    boxes = [
+        axes.xaxis.label.get_window_extent()
+        for axes in (first, second)
+        if axes.get_xlabel() == label
+    ]
+    assert len(boxes) == (2 if label == "score" else 1)
+    assert boxes[0].x1 < (boxes[1].x0 if len(boxes) == 2 else second.bbox.x1)
+    assert boxes[-1].x1 <= figure.bbox.x1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import matplotlib as mpl
 import pytest
 
@@ -13,12 +15,14 @@ from robustcs.documents.style import (
     PAGE,
     fitted,
     in_style,
+    in_user_style,
     is_dark,
     known_characters,
     mixed,
     scaled,
     text_width,
 )
+from robustcs.studies.breakdown.figure import squares_figure
 
 #: Character → its width in 2048ths of the font size: of DejaVu Sans, and of its bold letters.
 _ADVANCES = (
@@ -88,3 +92,21 @@ def test_the_users_rcparams_apply_to_a_plot_and_to_no_report() -> None:
         (theirs,) = plotted(figure).axes
     assert theirs._left_title.get_fontsize() == 20.0
     assert theirs.spines["left"].get_edgecolor() == (1.0, 0.0, 0.0, 1.0)
+
+
+def test_characters_that_the_users_font_lacks_are_of_ours() -> None:
+    with mpl.rc_context({"font.family": "DejaVu Serif"}), in_user_style():
+        assert mpl.rcParams["font.family"] == ["DejaVu Serif", "DejaVu Sans"]
+
+
+@pytest.mark.parametrize("size", [6.5, 12.0])
+def test_words_beside_the_squares_of_turns_do_not_touch(size: float) -> None:
+    turns = {bin_: ["1_1"] * 120 for bin_ in ("000", "110", "011")}
+    with mpl.rc_context({"font.size": size}), in_user_style():
+        figure = squares_figure(PAGE, turns)
+        figure.draw_without_rendering()
+    (axes,) = figure.axes
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert not any(first.overlaps(second) for first, second in combinations(boxes, 2))
+    squares = axes.collections[0].get_offsets()[:, 0].min() * figure.dpi
+    assert max(box.x1 for box in boxes) < squares

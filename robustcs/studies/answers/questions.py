@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from robustcs.documents.document import Figure
 from robustcs.project.model import AnswerFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.answers.findings import answer_findings, verdicts
@@ -41,14 +42,22 @@ def _inputs(project: Project) -> Project:
 def _content(workspace: Workspace) -> SectionContent:
     result, to_read = prepare(workspace)()
     cards = tuple(filter(None, [to_read()]))
+    opening = overview(result)
+    drawn = {(one.caption, one.alt) for one in opening if isinstance(one, Figure)}
+    blocks = tuple(
+        # of at most two systems, the figure that opens a report shows all
+        one
+        for one in show(result)
+        if not (isinstance(one, Figure) and (one.caption, one.alt) in drawn)
+    )
     return SectionContent(
         result,
-        show(result),
+        blocks,
         answer_findings(result),
         _READING,
         cards,
         verdicts(result),
-        overview(result),
+        opening,
     )
 
 

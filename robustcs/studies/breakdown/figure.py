@@ -10,7 +10,7 @@ import numpy as np
 from robustcs.documents.bins import marks
 from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS
 from robustcs.documents.panels import add_panel, dots, new_figure
-from robustcs.documents.style import INK, SMALL, Width, scaled
+from robustcs.documents.style import INK, SMALL, Width, room, scaled
 from robustcs.documents.text import turn_anchor
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ _LEFT, _RIGHT, _TOP, _EDGE = 2.95, 0.1, 0.2, 0.06
 _SQUARE, _STEP, _GAP = 0.105, 0.125, 0.07
 _SMALL_SQUARE, _SMALL_STEP, _SMALL_GAP = 0.085, 0.1, 0.05  # in a column
 _SMALLEST_ROW = 0.15
+_LABELS = 0.5  # the smallest indent of the labels on a page
 _INDENT = 0.62  # of the labels and squares in a column, where labels are above the squares
 
 
@@ -29,29 +30,36 @@ def squares_figure(width: Width, turns: Mapping[str, Sequence[str]]) -> Figure:
 
     ``turns``: bin → turn ids, in the order shown.
     """
+    indent = max(_LABELS, 0.13 + room(map(marks, turns)))
     if width.narrow:
         edge, above = _INDENT, scaled(SMALL / 72 * 1.5)
         side, step, gap, smallest = _SMALL_SQUARE, _SMALL_STEP, _SMALL_GAP, 0.0
     else:
-        edge, above = _LEFT, 0.0
-        side, step, gap, smallest = _SQUARE, _STEP, _GAP, _SMALLEST_ROW
-    across = int((width.inches - edge - _RIGHT) / step)
+        counts = [str(len(names)) for names in turns.values()]
+        words = room(BIN_LABELS[bin_] for bin_ in turns) + room(counts, bold=True)
+        edge, above = max(_LEFT, indent + words + 0.12 + scaled(0.1)), 0.0
+        side, step, gap, smallest = _SQUARE, _STEP, _GAP, scaled(_SMALLEST_ROW)
+    across = max(1, int((width.inches - edge - _RIGHT) / step))
     heights = {
         bin_: max(-(-len(names) // across) * step, smallest) + above + gap
         for bin_, names in turns.items()
     }
-    height = _TOP + sum(heights.values()) + _EDGE
+    height = scaled(_TOP) + sum(heights.values()) + _EDGE
     figure = new_figure(width.inches, height)
     axes = add_panel(figure, 0, 0, width.inches, height)  # its units are inches
     axes.set(xlim=(0, width.inches), ylim=(0, height))
     axes.set_axis_off()
-    top = height - _TOP
+    top = height - scaled(_TOP)
     head = "QR, Human" if "-00" in turns else "Original, QR, Human"
     axes.text(
-        0.05, top + 0.1, f"{head}: turns" if width.narrow else head, va="center", weight="bold"
+        0.05,
+        top + scaled(0.1),
+        f"{head}: turns" if width.narrow else head,
+        va="center",
+        weight="bold",
     )
     if not width.narrow:
-        axes.text(edge - 0.12, top + 0.1, "turns", va="center", ha="right", weight="bold")
+        axes.text(edge - 0.12, top + scaled(0.1), "turns", va="center", ha="right", weight="bold")
     places, colours, urls = [], [], []
     for bin_, names in turns.items():
         count = str(len(names))
@@ -60,7 +68,7 @@ def squares_figure(width: Width, turns: Mapping[str, Sequence[str]]) -> Figure:
             axes.text(edge, middle, f"{BIN_LABELS[bin_]}: {count}", va="center")
         else:
             middle = top - heights[bin_] / 2
-            axes.text(0.5, middle, BIN_LABELS[bin_], va="center")
+            axes.text(indent, middle, BIN_LABELS[bin_], va="center")
             axes.text(edge - 0.12, middle, count, va="center", ha="right", weight="bold")
         axes.text(0.05, middle, marks(bin_), va="center")
         for place, name in enumerate(names):

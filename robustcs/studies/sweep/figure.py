@@ -22,7 +22,7 @@ from robustcs.documents.panels import (
     panels_across,
     tell_left_out,
 )
-from robustcs.documents.style import COLUMN, INK, SMALL, Width, room, scaled
+from robustcs.documents.style import COLUMN, SMALL, Width, fitted, room, scaled
 from robustcs.documents.text import panel_titles
 from robustcs.wording import counted
 
@@ -140,7 +140,8 @@ def sweep_figure(width: Width, panels: Sequence[SweepPanel]) -> Figure:
     said = "Original, QR, Human" if panels[0].original else "QR, Human"
     top = legend + _EDGE + note
     high = figure.get_size_inches()[1]
-    figure.text(left / full, top / high, f"{said} (✓ correct, × wrong):", va="top")
+    head = fitted(f"{said} (✓ correct, × wrong):", full - left - _EDGE)
+    figure.text(left / full, top / high, head, va="top")
     add_legend(figure, keys, left, top - legend_height(1, 1), across)
     tell_left_out(figure, gone)
     return figure
@@ -170,7 +171,8 @@ def _draw(axes: Axes, one: SweepPanel, steps: _Bands) -> None:
     axes.axvline(steps.x[1], color="white", linewidth=0.6)
     if one.marked is not None:
         axes.axvline(one.marked, color="white", linewidth=0.9)  # visible on dark and light bands
-        axes.axvline(one.marked, color=INK, linewidth=0.9, linestyle=(0, (3, 2)))
+        # black also on a dark page, where INK is light
+        axes.axvline(one.marked, color="black", linewidth=0.9, linestyle=(0, (3, 2)))
     every = np.linspace(0, 1, 6 if panel_width(axes) > _WIDE else 3)
     ticks = [tick for tick in every if steps.x[1] < tick <= steps.x[-1]]
     first = (steps.x[0] + steps.x[1]) / 2

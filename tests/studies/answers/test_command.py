@@ -10,8 +10,11 @@ import pytest
 
 import robustcs
 from robustcs.cli.main import run
-from robustcs.documents.document import TableBlock
+from robustcs.documents.document import Figure, TableBlock
+from robustcs.project.reading import read_project
+from robustcs.project.workspace import Workspace
 from robustcs.studies.answers.findings import answer_findings
+from robustcs.studies.answers.questions import QUESTIONS
 from robustcs.studies.answers.show import overview
 from tests.conftest import Command
 
@@ -39,6 +42,17 @@ def test_the_demo(in_demo: Command) -> None:
         row["system"]: row["value"] for row in found["measures"] if row["metric"] == "nuggets_vital"
     }
     assert vital_score["human"] > vital_score["qr"] > vital_score["original"]
+
+
+def test_a_report_shows_the_figure_of_one_system_once(demo: Path, tmp_path: Path) -> None:
+    """It opens the question, and is no further figure below."""
+    config = tmp_path / "robustcs.toml"
+    config.write_text(f'[answers.responses]\nqr = "{demo / "responses" / "qr.jsonl"}"\n')
+    answer = QUESTIONS[0].answer
+    assert answer is not None
+    found = answer(Workspace(read_project(config)))
+    blocks = [*found.overview, *found.blocks]
+    assert [block.slug for block in blocks if isinstance(block, Figure)] == ["journey"]
 
 
 def test_without_assignments_words_decide(in_demo: Command) -> None:
