@@ -48,7 +48,7 @@ def test_a_report_shows_the_figure_of_one_system_once(demo: Path, tmp_path: Path
     """It opens the question, and is no further figure below."""
     config = tmp_path / "robustcs.toml"
     config.write_text(f'[answers.responses]\nqr = "{demo / "responses" / "qr.jsonl"}"\n')
-    answer = QUESTIONS[0].answer
+    answer = QUESTIONS[0].content
     assert answer is not None
     found = answer(Workspace(read_project(config)))
     blocks = [*found.overview, *found.blocks]

@@ -207,7 +207,7 @@ def test_a_program_does_all_stages_and_is_asked_once(
 
 def test_what_a_program_gets_wrong_is_counted(in_copy: Command, program: str) -> None:
     found = json.loads(
-        in_copy(f"paraphrase {program} --number 4 --source manual --format json").out
+        in_copy(f"paraphrase {program} --number 4 --turns manual --format json").out
     )["tables"]
     (row,) = [row for row in found["stages"] if row["stage"] == "paraphrase"]
     assert (row["useless"], row["failed"]) == (3, 0)
@@ -223,7 +223,7 @@ def test_a_program_that_stops_is_taken_up_again(
     body = path.read_text()
     path.write_text(body.replace("for line in sys.stdin:", "import os\nfor n, line in enumerate(sys.stdin):\n"
                                  "    if n == 20 and not os.path.exists('again'): sys.exit('out of memory')"))  # fmt: skip
-    line = f"paraphrase {program} --source manual --context-remover nouns --format json"
+    line = f"paraphrase {program} --turns manual --context-remover nouns --format json"
     first = json.loads(in_copy(line).out)
     assert first["tables"]["stages"][0]["failed"] == 50
     assert "paraphrase: the program exited with status 1: out of memory" in first["notes"]
