@@ -88,8 +88,8 @@ def forest(
         rows = name_rows(axes, shown, leftmost)
         panel_title(axes, panel.title, left - EDGE if leftmost else BETWEEN - 0.1)
         axes.set_xlabel(label)
-        fit_x(axes, [*panel.low, *panel.value, *panel.high, panel.mark, *([0.0] if zero else [])])
         axes.grid(axis="x")
+        fit_x(axes, [*panel.low, *panel.value, *panel.high, panel.mark, *([0.0] if zero else [])])
         intervals(axes, panel.low, panel.high, rows, _known(colours, panel.low, panel.high))
         dots(axes, np.where(special, np.nan, panel.value), rows, colours)
         if diamonds:

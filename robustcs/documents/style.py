@@ -99,10 +99,18 @@ def in_style(width: Width = PAGE) -> Iterator[None]:
     """Return a context in which matplotlib draws in this style, whatever the rcParams of the user are."""
     import matplotlib as mpl
 
-    default: dict[Any, Any] = dict(mpl.rcParamsDefault)
-    base: dict[Any, Any] = {**default, **rc_params(width), "backend": mpl.rcParams["backend"]}
-    with mpl.rc_context(base):
+    with mpl.rc_context(_all_params(width)):
         yield
+
+
+@cache
+def _all_params(width: Width) -> dict[Any, Any]:
+    """Return a value for every rcParam except the backend: a look at it would import pyplot."""
+    import matplotlib as mpl
+
+    default: dict[Any, Any] = dict(mpl.rcParamsDefault)
+    del default["backend"]
+    return {**default, **rc_params(width)}
 
 
 @contextmanager
