@@ -93,8 +93,8 @@ def forest(
             axes.set_xlabel(label)
         elif leftmost:  # one label below all panels of the line
             axes.set_xlabel(label, x=(across * inside + BETWEEN * (across - 1)) / 2 / inside)
-        fit_x(axes, [*panel.low, *panel.value, *panel.high, panel.mark, *([0.0] if zero else [])])
         axes.grid(axis="x")
+        fit_x(axes, [*panel.low, *panel.value, *panel.high, panel.mark, *([0.0] if zero else [])])
         intervals(axes, panel.low, panel.high, rows, _known(colours, panel.low, panel.high))
         dots(axes, np.where(special, np.nan, panel.value), rows, colours)
         if diamonds:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -127,11 +127,14 @@ class _MarkReader:
         else:
             clip = element.get("clip-path", clip)
             link = element.get(_HREF, link)
-            inside = [mark for child in element for mark in self.marks(child, link, clip)]
+            inside = chain.from_iterable(self.marks(child, link, clip) for child in element)
             if element.get("id", "").startswith("matplotlib.axis"):
                 # lines of an axis before its words, so that those of one look are neighbours
-                inside.sort(key=lambda mark: (mark.tag == "text", mark.tag != "text" and mark.look))
-            yield from inside
+                yield from sorted(
+                    inside, key=lambda mark: (mark.tag == "text", mark.tag != "text" and mark.look)
+                )
+            else:
+                yield from inside
 
     def clips(self, root: ElementTree.Element) -> str:
         """Return the definitions of the clip paths that marks use."""

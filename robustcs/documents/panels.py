@@ -150,8 +150,10 @@ def name_rows(axes: Axes, names: Sequence[str], shown: bool = True) -> np.ndarra
     places = np.arange(len(names))
     axes.set_ylim(len(names) - 0.4, -0.6)
     if shown:
+        axes.tick_params(axis="y", length=0, pad=6)  # before there are ticks: it changes each
         axes.set_yticks(places, [one_line(name) for name in names])
-        axes.tick_params(axis="y", length=0, pad=6)
+    else:
+        axes.yaxis.set_visible(False)
     return places
 
 

@@ -106,9 +106,14 @@ def in_style(width: Width = PAGE) -> Iterator[None]:
     """Return a context in which matplotlib draws in this style, whatever the rcParams of the user are."""
     import matplotlib as mpl
 
-    base: dict[Any, Any] = {**_defaults(), **rc_params(width)}
-    with mpl.rc_context(base):
+    with mpl.rc_context(_all_params(width)):
         yield
+
+
+@cache
+def _all_params(width: Width) -> dict[Any, Any]:
+    """Return a value for every rcParam except the backend."""
+    return {**_defaults(), **rc_params(width)}
 
 
 @contextmanager
