@@ -58,7 +58,7 @@ class PairFeatures:
         int64[p]: the kind of each column, such as :data:`BASIC`.
     varying
         float64[n, q]: features with separate coefficients for every turn: 1, then the log rank in
-        every run or group of runs, turned round and halved: 0 at :data:`DEEPEST`.
+        every run or group of runs, subtracted from that of :data:`DEEPEST`, and halved.
     best
         int64[n]: the best rank in any run, from 1.
     """

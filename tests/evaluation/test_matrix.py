@@ -183,12 +183,11 @@ def test_a_run_is_evaluated_with_few_imports(tmp_path: Path) -> None:
         matrix, _ = graded_run("run", "run", EvaluationPolicy(), read_qrels("qrels"))
         print(score_columns(matrix, [parse_measure("map")], EvaluationPolicy())["map"])
         print({"pyarrow", "pandas", "scipy", "pytrec_eval", "numpy.ma", "numpy.typing", "json", "tempfile"} & set(sys.modules))
-        print(sum(name.startswith("robustcs") for name in sys.modules) < 29)
     """
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "[0.5]\nset()\nTrue\n"
+    assert done.stdout == "[0.5]\nset()\n"
 
 
 def test_a_passage_judged_for_another_turn_is_unjudged_here(scratch: Path) -> None:

@@ -205,7 +205,7 @@ def _label_place(
 ) -> tuple[float, float, float] | None:
     """Return the middle (x, y) and the angle in degrees of a label between two edges; None without room.
 
-    It is where there is most room, if possible beside the ``line``. ``inches``: the width of the label. ``width``: that of
+    It is where there is most room, if possible next to the ``line``. ``inches``: the width of the label. ``width``: that of
     the panel, in inches.
     """
     scale = (steps.x[-1] - steps.x[0]) / width  # threshold per inch

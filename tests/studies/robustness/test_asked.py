@@ -111,7 +111,7 @@ def test_without_texts_a_turn_of_another_set_of_the_group_was_asked(
 
 
 def test_the_report_tells_the_drop_of_the_turns_that_were_asked(subset: Path) -> None:
-    answer = QUESTIONS[0].answer
+    answer = QUESTIONS[0].content
     assert answer is not None
     found = answer(Workspace(read_project(subset / "robustcs.toml")))
     assert "MRR drops by 0.250 on average, 25% of the baseline" in found.findings[0]
