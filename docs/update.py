@@ -1,4 +1,4 @@
-"""Write the generated pages (docs/cli.md, docs/tables.md, docs/papers.md) and the output of examples in other pages.
+"""Write the generated pages (docs/cli.md, docs/tables.md, docs/record.md, docs/papers.md) and the output of examples in other pages.
 
     python docs/update.py
 
@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from docs.notebook import NOTEBOOK, executed  # noqa: E402
+from docs.record import RECORD, record_page  # noqa: E402
 from docs.stub import STUB, stub  # noqa: E402
 from docs.tables import TABLES, tables_reference  # noqa: E402
 from robustcs.cli.commands import help_record  # noqa: E402
@@ -71,7 +72,7 @@ Exit codes: 0 done · 1 a gate failed (compare --fail-if) · 2 usage error · 3 
 
 def pages() -> list[Path]:
     """Return the hand-written pages whose examples run in the demo collection."""
-    others = (REFERENCE, TABLES, TUTORIAL, PAPERS)
+    others = (REFERENCE, TABLES, RECORD, TUTORIAL, PAPERS)
     return [
         ROOT / "README.md",
         *sorted(path for path in (ROOT / "docs").rglob("*.md") if path not in others),
@@ -247,6 +248,7 @@ def main() -> None:
         REFERENCE, REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else "", reference()
     )
     _write(PAPERS, PAPERS.read_text(encoding="utf-8") if PAPERS.exists() else "", papers_page())
+    _write(RECORD, RECORD.read_text(encoding="utf-8") if RECORD.exists() else "", record_page())
     STUB.write_text(stub(), encoding="utf-8")
     _write(
         TABLES, TABLES.read_text(encoding="utf-8") if TABLES.exists() else "", tables_reference()

@@ -37,6 +37,7 @@ from robustcs.studies.robustness.experiment import Experiment
 from robustcs.studies.samples.analysis import Samples
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.studies.testsets.analysis import ParaphraseSets
+from robustcs.studies.turns.analysis import TurnList
 from robustcs.studies.unjudged.analysis import Unjudged
 
 StrPath = str | os.PathLike[str]
@@ -173,6 +174,45 @@ def review(
     files: Input | Sequence[Input] | None = ...,
 ) -> Reviews:
     """Estimate how frequent each kind of failure is, from categories that coders assigned to turns."""
+
+def turns(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    where: str = ...,
+    sort: str = ...,
+    limit: int | None = ...,
+    turn: str | None = ...,
+    show: Sequence[str] = ...,
+    slices: Any = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    scores: Mapping[str, Any] | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    answers: Mapping[str, Any] | None = ...,
+    gold: Input | None = ...,
+    components: Mapping[str, Any] | None = ...,
+    cells: Mapping[str, Any] | None = ...,
+    cell: Mapping[str, Any] | None = ...,
+    collection: Input | None = ...,
+    thresholds: str | float | Sequence[str | float] | None = ...,
+    threshold: str | float | Sequence[str | float] | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    documents: bool | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    conversation: StrPath | None = ...,
+    seed: int | None = ...,
+) -> TurnList:
+    """Which turns should I read? List the turns that a filter selects, or show one of them."""
 
 def evaluate(
     qrels: Project | Input | Sequence[Input] | None = ...,

@@ -326,3 +326,10 @@ def test_a_name_without_a_thing_is_found() -> None:
         "make nothing",
         "docs/nothing.md",
     ]
+
+
+def test_the_page_of_records_is_the_programs() -> None:
+    page = UPDATE.record_page()
+    assert UPDATE.RECORD.read_text("utf-8") == page, "run python docs/update.py"
+    for name in ("`first_relevant`", "`blame`", "`unsupported`", "`dropped`", "`tag`", "`lost`"):
+        assert f"| {name} |" in page

@@ -23,15 +23,15 @@ PACKAGE = ROOT / "robustcs"
 FLOORS = (
     "lazy", "version", "wording", "messages", "errors", "conversations", "policy", "table", "overwrite_guard", "result", "tempfiles",
     "database",
-    "stored", "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project",
+    "stored", "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "records", "documents", "project",
     "studies", "reporting", "cli", "api",
 )  # fmt: skip
 #: A result is on a low floor, because every study makes one, but its methods draw and write it: ``result.plot()``, ``to_csv``
 #: and their kind. They import what draws and writes inside their bodies, so that importing results stays fast and free of
 #: circles. This is the one exception to the floors.
 RENDERS_ITSELF = "robustcs.result"
-#: The parts of a study that the frame and the report load through the registry; they are data, read from above.
-SHARED_BY_STUDIES = ("study", "signature", "registry")
+#: The parts of a study that the frame and the report load through the registry, and what collects fields of turns through it.
+SHARED_BY_STUDIES = ("study", "signature", "registry", "fields")
 #: What the top of ``study.py`` may import of the package: what the help page of its command needs.
 NEEDED_FOR_HELP = (
     "robustcs.errors", "robustcs.messages", "robustcs.wording", "robustcs.studies.signature",
@@ -42,6 +42,7 @@ LONGEST = 520
 #: grows.
 READ: tuple[str, ...] = (
     "evaluation",
+    "records",
     "slicing",
     "statistics",
     "similarity",
@@ -54,6 +55,8 @@ READ: tuple[str, ...] = (
     "inputs/text.py",
     "inputs/texts.py",
     "inputs/turns.py",
+    "project/turn_scores.py",
+    "project/turns.py",
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 

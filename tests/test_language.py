@@ -51,9 +51,9 @@ PAGES = [
 ]
 #: Pages and modules about refusals, the field's word for answers without content, and what they need not write instead.
 REFUSALS = {
-    "answers.md", "glossary.md", "robustcs/evaluation/outcomes.py", "robustcs/inputs/answers.py",
+    "answers.md", "glossary.md", "record.md", "robustcs/evaluation/outcomes.py", "robustcs/inputs/answers.py",
     "robustcs/similarity/responses.py", *(f"robustcs/studies/answers/{name}.py" for name in
-                                       ("analysis", "findings", "outcomes", "questions", "show", "study")),
+                                       ("analysis", "fields", "findings", "outcomes", "questions", "show", "study")),
 }  # fmt: skip
 REJECTED = "write: rejected"
 #: The list of function words has words of every kind.

@@ -147,6 +147,8 @@ def _entry(name: str, value: Any) -> str:
 def _field(cell: Callable[[str], str], value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, dict):
+        return cell(_ENCODER.encode(value))
     return repr(value) if isinstance(value, bool | int | float) else cell(str(value))
 
 

@@ -3,8 +3,8 @@
 Fields: ``turn``; ``systems``, the systems that were read (a list); ``categories``, those that the coder assigned (a list, empty
 if none fits); ``coder``; ``sample`` with ``kind`` (``random``: drawn at random and read in random order; ``all``:
 every turn), ``seed``, ``of`` (number of turns from which it was drawn), ``size`` (number of turns drawn) and, if these are not
-all turns of the report, ``where`` (which turns these are). ``systems``, ``coder`` and ``sample`` are optional; other
-fields, such as the ``note`` of the coder, are for people.
+all turns of the report, ``where`` (which turns these are). ``systems``, ``coder``, ``sample`` and ``note``,
+a text, are optional; other fields are for people.
 """
 
 from __future__ import annotations
@@ -52,13 +52,14 @@ class Sample:
 
 @dataclass(frozen=True)
 class Review:
-    """What one coder found in one turn of one or several systems."""
+    """What one coder found in one turn of one or several systems, with the coder's note."""
 
     turn: str
     systems: tuple[str, ...]
     categories: tuple[str, ...]
     coder: str
     sample: Sample
+    note: str = ""
 
 
 def is_reviews(record: Mapping[str, Any]) -> bool:
@@ -92,6 +93,7 @@ def read_reviews(path: StrPath) -> tuple[Review, ...]:
                     if sample.get(key) is not None
                 }
             ),
+            note if isinstance(note := record.get("note"), str) else "",
         )
         key = (review.turn, review.systems, review.coder, review.sample.identity)
         earlier, first = found.setdefault(key, (review, line))

@@ -51,6 +51,20 @@ def formulations(workspace: Workspace) -> None:
         workspace.require("qrels")
 
 
+def turns_to_read(workspace: Workspace) -> None:
+    """Require scores, runs, texts or answers of any turns."""
+    project = workspace.project
+    parts = project.formulations.values()
+    given = any(part.run or part.scores or part.answers or part.rewrites for part in parts)
+    answers = project.answers and (project.answers.of_systems or project.answers.assignments)
+    if not (given or project.runs or project.components or answers):
+        raise UsageError(
+            "no-turns",
+            "no runs, texts or answers are given",
+            Message("add runs with ", OptionName("run", "NAME=FILE")),
+        )
+
+
 def systems(workspace: Workspace) -> None:
     """Require at least one run, or per-turn scores of one formulation; with runs alone, measures that they allow."""
     kinds = {file.kind for file in workspace.scored_systems()}
@@ -412,6 +426,7 @@ REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
         for check in (
             systems, grid, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, groups, compared_runs,
             questions, compared_texts, scikit_learn, annotated_texts, texts_of_turns, sampled, generated_answers, reviews,
+            turns_to_read,
         )
     },
 }  # fmt: skip

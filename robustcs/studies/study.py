@@ -64,6 +64,8 @@ class Study:
         Field of the project without which the report does not ask its questions; empty if each question checks its inputs.
     batch_option
         Option without which the command would wait for input on the keyboard.
+    gives_fields
+        Has fields of turns (``fields.py``).
     """
 
     name: str
@@ -75,6 +77,7 @@ class Study:
     accepts_unjudged: bool = False
     batch_option: str = ""
     own: str = ""
+    gives_fields: bool = False
 
     @property
     def command(self) -> Command:

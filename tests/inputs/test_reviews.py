@@ -26,7 +26,7 @@ def test_all_fields_and_only_the_needed_ones(tmp_path: Path) -> None:
     path = written(tmp_path, LINE, {"turn": 5, "categories": []}, LINE)
     assert kind_of(path) == "reviews"
     assert read_reviews(path) == (
-        Review("31_4", ("t5",), ("lost entity",), "ada", Sample("random", 7, 92, 30)),
+        Review("31_4", ("t5",), ("lost entity",), "ada", Sample("random", 7, 92, 30), "n"),
         Review("5", (), (), "", Sample()),
     )
 

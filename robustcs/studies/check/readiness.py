@@ -18,6 +18,7 @@ from robustcs.project import requirements
 from robustcs.project.model import STUDY_TABLES, Project
 from robustcs.project.open_questions import cells_of, systems_of
 from robustcs.project.scoring import ScoredFile
+from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.index import index_state
 from robustcs.retrieval.java import anserini_jar, java_home
@@ -33,7 +34,7 @@ _RANKED = frozenset(
     {"formulations", "question_pairs", "runs", "systems", "groups", "compared_runs", "components"}
 )
 #: Studies that need means over turns and therefore reject projects whose metrics are totals.
-_MEANS = frozenset({"breakdown", "sweep", "correlate", "unjudged", "augment", "audit"})
+_MEANS = frozenset({"breakdown", "sweep", "correlate", "turns", "unjudged", "augment", "audit"})
 
 
 class Readiness:
@@ -48,6 +49,7 @@ class Readiness:
             "correlate": self._pairs, "robustness": partial(self.check_files, ["paraphrases"]),
             "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages,
             **{name: partial(self._check_table, name) for name in STUDY_TABLES}, "review": self._reviewed,
+            "turns": self._turns_to_read,
             # their own checks are in the studies
             **{name: partial(self._prepare, name) for name in ("audit", "paraphrase", "diversity")},
         }  # fmt: skip
@@ -305,6 +307,31 @@ class Readiness:
         for name in study("review").part("steps").PROPERTIES:
             if isinstance(error := self._error(study(name)), InputError):
                 raise error
+
+    def _turns_to_read(self) -> None:
+        """Check every file that ``turns`` reads; of runs, also that they share turns with the qrels."""
+        answers, review = self.project.answers, self.project.review
+        given = {"answers": answers, "review": review and review.files}
+        for table, files in given.items():
+            self.check_files([table])
+            if files and table in self.survey.study_errors:
+                self._check_table(table)
+        for name, problems in self.survey.broken.items():
+            if name in ("qrels", "gold", "rewrites") or name.endswith(
+                (" run", " answers", " scores")
+            ):
+                raise InputError(problems)
+        self.check_files(["rewrites"])
+        self.check_turns(replace(study("turns"), reads=("runs", "components")))
+        parts = {
+            key: replace(part, run=None, sample_runs=())
+            for key, part in self.project.formulations.items()
+            if not part.run or part.answers
+        }
+        without_runs = replace(
+            self.project, formulations=parts, runs={}, components={}, answers=None, groups={}
+        )
+        TurnInputs(self.workspace.of(without_runs)).scores  # noqa: B018  # small files: all errors
 
     # ------------------------------------------------------------ the report
 

@@ -1,0 +1,354 @@
+"""The record of a turn: everything known about it in one object, and the file of all records."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from robustcs.errors import InputError, ProblemList, input_error, not_written
+from robustcs.inputs.records import json_lines
+from robustcs.records.schema import SCHEMA, Graded, Head, PassageTexts, TurnRecord
+from robustcs.records.table import FieldColumn, TurnField, TurnTable
+from robustcs.stored import typed
+from robustcs.tempfiles import temporary
+
+#: Name of the file in the folder of a report.
+TURNS = "turns.jsonl"
+#: Largest size of the file in bytes; beyond it, rankings are cut.
+MOST_BYTES = 100_000_000
+#: Largest depth of rankings, and the depth within which passages' texts are kept.
+DEEPEST, READ = 100, 10
+#: Texts of passages in one line of the file.
+_IN_LINE = 1_000
+#: Fields whose key in the record differs from their name in filters.
+_KEYS = {"first": "first_relevant"}
+
+
+class Details(Protocol):
+    """What is known about turns and is not a field of filters."""
+
+    @property
+    def systems(self) -> Sequence[str]:
+        """The names of all systems, in their order."""
+
+    @property
+    def formulations(self) -> Sequence[str]:
+        """The names of the formulations: Original, the rewriters, Human."""
+
+    @property
+    def cutoff(self) -> int:
+        """The largest cutoff of the measures."""
+
+    @property
+    def longest(self) -> int:
+        """The number of passages in the longest ranking."""
+
+    def history(self, turn: str) -> Sequence[tuple[str, str]]:
+        """Return (speaker, text) of every message before the turn."""
+
+    def texts_by_formulation(self, turn: str) -> Mapping[str, str]:
+        """Return formulation → text."""
+
+    def gold_answers(self, turn: str) -> Sequence[str]:
+        """Return the gold answers."""
+
+    def judged(self, turn: str) -> Mapping[int, int]:
+        """Return grade → number of judged passages."""
+
+    def labels(self, turn: str) -> Mapping[str, tuple[Sequence[str], str]]:
+        """Return reader → tags and note."""
+
+    def ranking(self, system: str, turn: str) -> Sequence[Graded] | None:
+        """Return the passages of the system, best first, with grades; None without a run."""
+
+    def answer(self, system: str, turn: str) -> str | None:
+        """Return the answer; None if there is none."""
+
+    def given(self, system: str, turn: str) -> Sequence[Graded] | None:
+        """Return the passages from which the answer was generated, with grades; None if unknown."""
+
+    def unsupported(self, system: str, turn: str) -> Sequence[str] | None:
+        """Return sentences without support; None if unknown."""
+
+    def passage_texts(self, wanted: Collection[str]) -> Mapping[str, str]:
+        """Return the texts of passages, as far as some source has them."""
+
+
+class TurnRecords:
+    """The turns of a project, from which records are made one at a time.
+
+    head
+        Returns the first line of the file, without the depth, once everything is read.
+    table
+        The fields at the headline measure and threshold.
+    cuts
+        Every measure and threshold, as a filter writes them.
+    details
+        Everything else.
+    """
+
+    def __init__(
+        self,
+        head: Callable[[], Mapping[str, Any]],
+        table: TurnTable,
+        cuts: Sequence[tuple[str, str]],
+        details: Details,
+    ) -> None:
+        self.head, self.table, self.cuts, self.details = head, table, list(cuts), details
+        self._places = {turn: place for place, turn in enumerate(table.ids)}
+        self._tables: dict[tuple[str, str], TurnTable] = {}
+
+    def add_cut(self, cut: tuple[str, str]) -> None:
+        """Add a measure and threshold at which records have causes and places."""
+        if cut not in self.cuts:
+            self.cuts.append(cut)
+
+    # ------------------------------------------------------------ one record
+
+    def record(self, turn: str, depth: int | None = DEEPEST) -> TurnRecord:
+        """Return the record of a turn, with rankings cut to ``depth`` passages (None: all).
+
+        Raises :class:`KeyError` for an unknown turn.
+        """
+        place, details = self._places[turn], self.details
+        systems: dict[str, dict[str, Any]] = {name: {"scores": {}} for name in details.systems}
+        record: dict[str, Any] = {
+            "turn": turn,
+            "conversation": _one(self.table.columns["conversation"], "", place),
+            "depth": _one(self.table.columns["depth"], "", place),
+            "history": [{"who": who, "text": text} for who, text in details.history(turn)],
+            "texts": dict(details.texts_by_formulation(turn)),
+            "gold": list(details.gold_answers(turn)),
+            "judged": {str(grade): number for grade, number in details.judged(turn).items()},
+            "systems": systems,
+            "slices": {},
+            "labels": {
+                coder: {"tags": list(tags), "note": note}
+                for coder, (tags, note) in details.labels(turn).items()
+            },
+        }
+        for name, own in systems.items():
+            self._add_details(own, name, turn, depth)
+        for one in self.table.columns.fields:
+            if one.place != "none":
+                self._add_field(record, one, turn, place)
+        return cast(TurnRecord, record)
+
+    def _add_details(self, own: dict[str, Any], name: str, turn: str, depth: int | None) -> None:
+        """Add ranking, answer, given passages and unsupported sentences, where they are known."""
+        ranking = self.details.ranking(name, turn)
+        if ranking is not None:
+            own["ranking"] = list(ranking[:depth])
+        answer = self.details.answer(name, turn)
+        if answer is None:
+            return
+        own["answer"] = answer
+        given = self.details.given(name, turn)
+        if given is not None:
+            own["given"] = list(given)
+        unsupported = self.details.unsupported(name, turn)
+        if unsupported is not None:
+            own["unsupported"] = list(unsupported)
+
+    def _add_field(self, record: dict[str, Any], one: TurnField, turn: str, place: int) -> None:
+        """Add the values of a field to the turn and its systems."""
+        key = _KEYS.get(one.name, one.name)
+        if one.by_cut:
+            for measure, threshold in self.cuts:
+                column = self._at(measure, threshold).columns[one.name]
+                for system in column.values:
+                    value = _one(column, system, place)
+                    if value is not None:
+                        own = record["systems"].setdefault(system, {"scores": {}})
+                        own.setdefault(key, {})[f"{measure}{threshold}"] = value
+            return
+        column = self.table.columns[one.name]
+        for system in column.values:
+            value = _one(column, system, place)
+            if one.name == "first" and value is None and self.details.judged(turn):
+                self._of(record, system)[key] = None
+            if value is None:
+                continue
+            owner = self._of(record, system)
+            if one.place == "own":
+                owner[key] = value
+            else:
+                owner.setdefault(one.place, {})[one.name] = value
+
+    def _of(self, record: dict[str, Any], system: str) -> dict[str, Any]:
+        """Return the part of a record that has the values of a system, or of the turn itself."""
+        if not system:
+            return record
+        return cast("dict[str, Any]", record["systems"].setdefault(system, {"scores": {}}))
+
+    def _at(self, measure: str, threshold: str) -> TurnTable:
+        """Return the table at a measure and threshold."""
+        if self.table.at is None:
+            return self.table
+        cut = measure, threshold
+        if cut not in self._tables:
+            self._tables[cut] = self.table.at(measure, threshold)
+        return self._tables[cut]
+
+    # ------------------------------------------------------------ all records
+
+    def write(self, path: Path, most: int = MOST_BYTES) -> int:
+        """Write ``turns.jsonl`` and return the depth to which rankings are kept.
+
+        Rankings are kept as they are, or cut to :data:`DEEPEST`, or cut to the largest cutoff of
+        the measures (at least :data:`READ`), whichever is the first that keeps the file below
+        ``most`` bytes; the last is taken in any case.
+
+        Raises :class:`OutputError` if the file cannot be written.
+        """
+        least = max(READ, self.details.cutoff)
+        depths = sorted({self.details.longest, DEEPEST, least}, reverse=True)
+        depths = [depth for depth in depths if depth <= max(self.details.longest, least)]
+        try:
+            with temporary(path.parent) as draft:
+                for depth in depths:
+                    limit = None if depth == depths[-1] else most
+                    if _written(draft, self._lines(depth), limit):
+                        break
+                draft.replace(path)
+        except OSError as error:
+            raise not_written(path, error) from None
+        return depth
+
+    def _lines(self, depth: int) -> Iterator[Mapping[str, Any]]:
+        """Yield the objects of the file, one per line."""
+        texts = list(self.details.passage_texts(self._to_read()).items())
+        if self.table.ids:
+            self.record(self.table.ids[0])  # reads all files, which the first line names
+        yield {**self.head(), "depth": depth}
+        for turn in self.table.ids:
+            yield self.record(turn, depth)
+        for start in range(0, len(texts), _IN_LINE):
+            yield {"passages": dict(texts[start : start + _IN_LINE])}
+
+    def _to_read(self) -> list[str]:
+        """Return the passages whose texts are kept."""
+        wanted: dict[str, None] = {}
+        for turn in self.table.ids:
+            for system in self.details.systems:
+                shown = (self.details.ranking(system, turn) or ())[:READ]
+                given = self.details.given(system, turn) or ()
+                wanted.update(dict.fromkeys(passage for passage, _ in (*shown, *given)))
+        return list(wanted)
+
+
+def _one(column: FieldColumn, system: str, place: int) -> Any:
+    """Return the value of one turn as JSON has it; None if there is none."""
+    if column.field.kind == "number":
+        number = float(column.numbers[system][place])
+        if math.isnan(number):
+            return None
+        return int(number) if number.is_integer() and column.field.place != "scores" else number
+    words = column.values[system][place]
+    if column.field.several:
+        return list(words) or None
+    return words[0] if len(words) else None
+
+
+def _written(path: Path, lines: Iterable[Mapping[str, Any]], most: int | None) -> bool:
+    """Write a file of JSON lines; return whether it has less than ``most`` bytes, else stop."""
+    size = 0
+    with path.open("wb") as file:
+        for line in lines:
+            encoded = json.dumps(line, ensure_ascii=False, allow_nan=False)
+            written = encoded.encode("utf-8", "replace") + b"\n"
+            size += len(written)
+            if most is not None and size >= most:
+                return False
+            file.write(written)
+    return True
+
+
+# ---------------------------------------------------------------- reading
+
+
+@dataclass(frozen=True)
+class TurnsFile:
+    """The contents of ``turns.jsonl``.
+
+    records
+        Turn → record, in the order of the file.
+    passages
+        Passage → text.
+    """
+
+    head: Head
+    records: Mapping[str, TurnRecord]
+    passages: Mapping[str, str]
+
+
+def read_turns(path: Path) -> TurnsFile:
+    """Read the file that :meth:`TurnRecords.write` writes.
+
+    Raises :class:`InputError` if it is another file, or has a line that the schema does not allow.
+    """
+    problems = ProblemList(path)
+    head: Head | None = None
+    records: dict[str, TurnRecord] = {}
+    passages: dict[str, str] = {}
+    for line, found in json_lines(path, problems):
+        try:
+            if head is None:
+                head = _head(path, found)
+            elif "passages" in found:
+                passages.update(typed(found, PassageTexts)["passages"])
+            else:
+                record = _record(found)
+                records[record["turn"]] = record
+        except ValueError as error:
+            problems.add(line, str(error), "write the file again with robustcs", "bad-turns")
+    problems.raise_if_any()
+    if head is None:
+        raise _not_turns(path)
+    return TurnsFile(head, records, passages)
+
+
+def _record(found: dict[str, Any]) -> TurnRecord:
+    """Return the record of a line. Raises ``ValueError`` for values that the schema does not allow.
+
+    Rankings are almost all of a file, so they are checked apart, which is ten times as fast.
+    """
+    rankings: dict[str, list[Graded]] = {}
+    systems = found.get("systems")
+    for name, own in systems.items() if isinstance(systems, dict) else ():
+        if isinstance(own, dict) and "ranking" in own:
+            rankings[name] = _graded(own.pop("ranking"))
+    record = cast(TurnRecord, typed(found, TurnRecord))
+    for name, ranking in rankings.items():
+        record["systems"][name]["ranking"] = ranking
+    return record
+
+
+def _graded(value: Any) -> list[Graded]:
+    """Return the passages of a ranking with their grades."""
+    if not isinstance(value, list) or not all(map(_is_graded, value)):
+        raise ValueError("a ranking is not a list of passages with grades")
+    return [(passage, grade) for passage, grade in value]
+
+
+def _is_graded(one: Any) -> bool:
+    if type(one) is not list or len(one) != 2:
+        return False
+    passage, grade = one
+    return type(passage) is str and (grade is None or type(grade) is int)
+
+
+def _head(path: Path, found: Mapping[str, Any]) -> Head:
+    if found.get("schema") != SCHEMA:
+        raise _not_turns(path)
+    return cast(Head, typed(found, Head))
+
+
+def _not_turns(path: Path) -> InputError:
+    return input_error(
+        path, 1, f"the first line is not that of {TURNS}", f"name a file of {SCHEMA!r}", "bad-turns"
+    )

@@ -1,0 +1,133 @@
+"""The schema of ``turns.jsonl``, which ``docs/record.md`` describes field by field.
+
+The first line is a :class:`Head`, each further line a :class:`TurnRecord` or :class:`PassageTexts`.
+Optional fields are missing where nothing is known.
+"""
+
+# annotations are not postponed here: keys that are not required are found in them
+from typing import Annotated, Any, NotRequired, TypedDict
+
+#: Format and version of the file.
+SCHEMA = "robustcs turns 1"
+
+#: A passage and its grade, which is null if it is unjudged.
+Graded = tuple[str, int | None]
+#: A measure and threshold of correct answers, ``ndcg_cut_3>=0.5``, → a value.
+ByCut = dict[str, str]
+
+
+class Head(TypedDict):
+    """The first line of the file."""
+
+    schema: Annotated[str, f"`{SCHEMA}`"]
+    version: Annotated[str, "the version of robustcs that wrote the file"]
+    policy: Annotated[dict[str, Any], "the evaluation policy, as in JSON outputs"]
+    inputs: Annotated[
+        list[dict[str, Any]], "every file that was read: role, path, sha256 and number of rows"
+    ]
+    judges: Annotated[
+        dict[str, str],
+        "measure → who or what made its judgments: `people`, `model`, `mixed`, `gold answers`,"
+        " `answers` (a score in the file of answers), or empty if unknown",
+    ]
+    headline: Annotated[str, "the measure and threshold of texts, such as `ndcg_cut_3>=0.5`"]
+    depth: Annotated[int, "the number of passages kept of each ranking"]
+
+
+class Said(TypedDict):
+    """A message of the conversation."""
+
+    who: Annotated[str, "`user`, or another speaker as the file names it"]
+    text: Annotated[str, "what was said"]
+
+
+class CoderLabels(TypedDict):
+    """What a reader found in a turn."""
+
+    tags: Annotated[list[str], "the categories; an empty list if none fits"]
+    note: Annotated[str, "the note of the reader; may be empty"]
+
+
+class SystemRecord(TypedDict):
+    """What a system made of a turn."""
+
+    scores: Annotated[dict[str, float], "measure → score of the turn"]
+    ranking: NotRequired[
+        Annotated[list[Graded], "the best passages, each with its grade (null: unjudged)"]
+    ]
+    first_relevant: NotRequired[
+        Annotated[
+            int | None,
+            "rank of the first relevant passage in the whole run; null if it has none, missing if"
+            " the turn is not judged",
+        ]
+    ]
+    answer: NotRequired[Annotated[str, "the generated or predicted answer"]]
+    kind: NotRequired[
+        Annotated[
+            str,
+            "answerable, partial, unanswerable, underspecified, other or unknown"
+            " ([answers](answers.md))",
+        ]
+    ]
+    outcome: NotRequired[Annotated[str, "the outcome of the answer ([answers](answers.md))"]]
+    lost: NotRequired[Annotated[str, "the component that lost an answerable turn"]]
+    given: NotRequired[
+        Annotated[list[Graded], "the passages from which the answer was generated, with grades"]
+    ]
+    unsupported: NotRequired[
+        Annotated[list[str], "sentences of the answer that none of these passages supports"]
+    ]
+    cause: NotRequired[
+        Annotated[
+            ByCut,
+            "measure and threshold → `correct`, `rewriter`, `ranker` or `reader`"
+            " ([breakdown](breakdown.md))",
+        ]
+    ]
+    blame: NotRequired[
+        Annotated[
+            ByCut,
+            "measure and threshold → `correct`, `wording`, `ranker`, `either`, `both` or `none`"
+            " ([components](components.md))",
+        ]
+    ]
+    place: NotRequired[
+        Annotated[
+            ByCut,
+            "measure and threshold → where the first relevant passage of a turn that is not"
+            " correct is: `top` (within the cutoff), `10`, `100`, `deeper`, `absent` (not in the"
+            " run) or `none` (no passage is judged relevant)",
+        ]
+    ]
+    type: NotRequired[Annotated[list[str], "kinds of difference from the Human text"]]
+    dropped: NotRequired[Annotated[list[str], "words of the Human text that the text lacks"]]
+    added: NotRequired[Annotated[list[str], "words of the text that the Human text lacks"]]
+    slices: NotRequired[Annotated[dict[str, str | float], "property of the text → value"]]
+
+
+class TurnRecord(TypedDict):
+    """One turn."""
+
+    turn: Annotated[str, "its id"]
+    conversation: Annotated[str, "the conversation; the turn itself if none is known"]
+    depth: Annotated[int | None, "its place in the conversation, from 1; null if unknown"]
+    history: Annotated[
+        list[Said],
+        "the conversation before the turn: messages in the file of tasks, else earlier questions",
+    ]
+    texts: Annotated[dict[str, str], "formulation → text of the question"]
+    gold: Annotated[list[str], "the gold answers"]
+    judged: Annotated[dict[str, int], "grade → number of judged passages with this grade"]
+    systems: Annotated[dict[str, SystemRecord], "system → what it made of the turn"]
+    slices: Annotated[dict[str, str | float], "property or column of a file → value"]
+    labels: Annotated[dict[str, CoderLabels], "reader → what the reader found"]
+    change: NotRequired[
+        Annotated[dict[str, dict[str, float]], "system → measure → difference of two states"]
+    ]
+
+
+class PassageTexts(TypedDict):
+    """Texts of passages in the top 10 of rankings, or from which answers were generated."""
+
+    passages: Annotated[dict[str, str], "passage → text; each passage is in one line only"]

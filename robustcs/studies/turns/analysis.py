@@ -1,0 +1,141 @@
+"""The turns that a filter selects, with everything known about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from robustcs.policy import Evaluated
+from robustcs.records.schema import TurnRecord
+from robustcs.result import Result, computes, count, measure, score, table, text
+
+
+def _no_record(turn: str) -> TurnRecord:
+    raise KeyError(turn)
+
+
+def _no_turns(where: str) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True)
+class TurnList(Result):
+    """The turns that a filter selects, in an order.
+
+    where, sort
+        The filter and the order.
+    selected, known
+        Number of turns that the filter selects, and of all turns.
+    cut
+        Measure and threshold of the causes, ``("ndcg_cut_3", ">=0.5")``; None without scores.
+    systems
+        The systems that are shown.
+    ids
+        The turns.
+    record
+        Turn → its record.
+    one
+        Whether a single turn is shown with all its details.
+    passages
+        Passage → text, for a single turn.
+    select
+        Returns the turns that another filter selects; see :meth:`turns_where`.
+    """
+
+    study = "turns"
+    turns = table(
+        "turns",
+        "Scores of every selected turn, one row per system.",
+        text("turn", header="Turn"),
+        text("conversation"),
+        count("depth", "place in the conversation, from 1; null if unknown"),
+        text("system", header="System"),
+        text("text", "text of the question, if the system is a formulation"),
+        measure("metric", "the headline measure, or that of at:; null without scores"),
+        score("score", "null if the turn is not scored"),
+        count("first", "rank of the first relevant passage in the run; null if there is none"),
+        text("cause", "correct, rewriter, ranker or reader (robustcs breakdown); null if unknown"),
+        text("outcome", "the outcome of the answer (robustcs answers); null if unknown"),
+    )
+    records = table(
+        "records",
+        "Everything known about every selected turn.",
+        text("turn"),
+        text("record", "the object of turns.jsonl (docs/record.md); in CSV as JSON"),
+    )
+
+    where: str = ""
+    sort: str = "id"
+    selected: int = 0
+    known: int = 0
+    cut: tuple[str, str] | None = None
+    systems: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    record: Callable[[str], TurnRecord] = field(default=_no_record, repr=False)
+    one: bool = False
+    passages: Mapping[str, str] = field(default_factory=dict, repr=False)
+    select: Callable[[str], list[str]] = field(default=_no_turns, repr=False)
+
+    @computes(turns)
+    def _turns(self) -> list[tuple[Any, ...]]:
+        name, threshold = self.cut or ("", "")
+        return [row for turn in self.ids for row in _rows(self.record(turn), name, threshold)]
+
+    @computes(records)
+    def _records(self) -> list[tuple[Any, ...]]:
+        return [(turn, self.record(turn)) for turn in self.ids]
+
+    def turns_where(self, where: str) -> list[str]:
+        """Return all turns of the project that a filter selects, in natural order.
+
+        Raises :class:`UsageError` if the filter cannot be read, or names an unknown field or system.
+        """
+        return self.select(where)
+
+
+def turn_list(
+    ids: Sequence[str],
+    record: Callable[[str], TurnRecord],
+    evaluated: Evaluated,
+    measure_name: str,
+    threshold: str,
+    **settings: Any,
+) -> TurnList:
+    """Return the list of turns.
+
+    ids, record
+        The selected turns in their order, and the function that returns the record of one.
+    measure_name, threshold
+        Of the scores and causes in the table of turns; empty without scores.
+    settings
+        See :class:`TurnList`.
+    """
+    return TurnList(
+        evaluated,
+        cut=(measure_name, threshold) if measure_name else None,
+        ids=tuple(ids),
+        record=record,
+        **settings,
+    )
+
+
+def _rows(record: TurnRecord, name: str, threshold: str) -> list[tuple[Any, ...]]:
+    """Return one row per system of a turn."""
+    rows: list[tuple[Any, ...]] = []
+    for system, own in record["systems"].items():
+        rows.append(
+            (
+                record["turn"],
+                record["conversation"],
+                record["depth"],
+                system,
+                record["texts"].get(system),
+                name or None,
+                own["scores"].get(name),
+                own.get("first_relevant"),
+                own.get("cause", {}).get(f"{name}{threshold}"),
+                own.get("outcome"),
+            )
+        )
+    return rows

@@ -1,0 +1,128 @@
+"""Steps of ``robustcs turns``: select turns and collect what is shown of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+from robustcs.errors import UsageError
+from robustcs.project.overrides import file_of
+from robustcs.project.sources import several
+from robustcs.project.turns import TurnInputs
+from robustcs.project.workspace import Workspace
+from robustcs.records.filter import normalised, parse_filter
+from robustcs.records.record import READ, TurnRecords
+from robustcs.records.schema import TurnRecord
+from robustcs.slicing import WORDS
+from robustcs.studies.fields import turns_of
+from robustcs.studies.turns.analysis import TurnList, turn_list
+from robustcs.wording import some_of
+
+#: Number of systems that are shown if none is named and there are no formulations.
+_SHOWN = 4
+
+
+def listed(
+    workspace: Workspace,
+    where: str,
+    sort: str,
+    limit: int | None,
+    turn: str | None,
+    show: Sequence[str],
+    slices: Any,
+) -> TurnList:
+    """Return the turns that a filter selects, or one turn; see ``ask`` of the study."""
+    inputs = TurnInputs(workspace, columns_of(workspace, slices))
+    turns = turns_of(inputs)
+    asked = parse_filter(where)
+    table = turns.table.asked_at(asked)
+    selected = [one for one, chosen in zip(table.ids, table.selects(asked), strict=True) if chosen]
+    ordered = table.ordered(selected, sort, workspace.project.seed)[:limit]
+    if turn is not None:
+        ordered = [_known(turns, turn)]
+    cut = inputs.cuts[0] if inputs.cuts else None
+    if asked.cut is not None:
+        cut = inputs.cut_of(*asked.cut)
+        turns.add_cut(cut.written)
+    for one in ordered[:1] or table.ids[:1]:
+        turns.record(one)  # reads every file now, so that the result names it
+    passages = {}
+    if turn is not None:
+        passages = inputs.passage_texts(_to_read(turns.record(ordered[0])))
+    notes = inputs.notes if turn is not None else ()  # on passages of answers, which a list lacks
+    measure, threshold = cut.written if cut else (inputs.headline, "")
+    result = turn_list(
+        ordered,
+        turns.record,
+        replace(inputs.evaluated, notes=(*inputs.evaluated.notes, *notes)),
+        measure,
+        threshold,
+        where=where,
+        sort=sort,
+        selected=len(selected),
+        known=len(table.ids),
+        systems=_shown(turns, show),
+        one=turn is not None,
+        passages=passages,
+        select=turns.table.where,
+    )
+    return workspace.stated(result)
+
+
+def columns_of(workspace: Workspace, asked: Any) -> dict[str, dict[str, str]]:
+    """Return the columns of the files of slices; properties of turns are fields in any case.
+
+    Raises :class:`UsageError` for two files with the same column.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for one in () if asked is None else several(asked):
+        if isinstance(one, str) and one in WORDS:
+            continue
+        for column, values in workspace.slices(file_of("slices", "slices", one)).items():
+            if column in found:
+                raise UsageError(
+                    "repeated-slices",
+                    f"two files of slices have a column {column}",
+                    "rename one of them",
+                )
+            found[column] = values
+    return found
+
+
+def _known(turns: TurnRecords, turn: str) -> str:
+    """Return the id of a turn. Raises :class:`UsageError`, with the nearest id, if there is none."""
+    ids = turns.table.ids
+    wanted = turn.strip()
+    if wanted in ids:
+        return wanted
+    near = get_close_matches(wanted, ids, n=1)
+    advice = f"did you mean {near[0]}?" if near else f"turns are {some_of(list(ids))}"
+    raise UsageError("no-such-turn", f"there is no turn {turn!r}", advice)
+
+
+def _shown(turns: TurnRecords, asked: Sequence[str]) -> tuple[str, ...]:
+    """Return the systems to show. Raises :class:`UsageError` for an unknown one."""
+    known = list(turns.details.systems)
+    if not asked:
+        parts = turns.details.formulations
+        return tuple(parts or known[:_SHOWN])
+    names = {normalised(name): name for name in known}
+    unknown = [name for name in asked if normalised(name) not in names]
+    if unknown:
+        raise UsageError(
+            "no-such-system",
+            f"there is no system {unknown[0]!r}",
+            f"choose from {', '.join(known)}",
+        )
+    return tuple(names[normalised(name)] for name in asked)
+
+
+def _to_read(record: TurnRecord) -> list[str]:
+    """Return the passages of a turn whose texts are shown."""
+    found: dict[str, None] = {}
+    for own in record["systems"].values():
+        for passage, _ in (*own.get("ranking", ())[:READ], *own.get("given", ())):
+            found[passage] = None
+    return list(found)
