@@ -327,7 +327,7 @@ def _booleans(name: str, values: Any) -> np.ndarray:
             return values.copy()
         values = values.tolist()
     listed = [None if _missing(value) else value for value in values]
-    if wrong := {*map(type, listed)} - {bool, np.bool, type(None)}:
+    if wrong := {*map(type, listed)} - {bool, np.bool_, type(None)}:
         raise _wrong_kind(name, wrong.pop().__name__, "boolean")
     truth = [None if value is None else bool(value) for value in listed]
     return _objects(truth) if None in truth else np.array(truth, dtype=bool)
