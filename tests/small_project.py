@@ -245,6 +245,7 @@ LINES: dict[str, tuple[str, ...]] = {
                 "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl",
                 "--tasks qr=said.json --gold-passages qrels.txt --gold gold.json --metric f1 --labels answer_labels.tsv"),
     "review": ("", f"review.jsonl {_OF}"),
+    "turns": ("", f"{_SYSTEMS} {_TEXTED} --collection collection.jsonl {_OF}", _SCORES, _ANSWERED, _GRID),
     "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", f"{_SCORED} {_OF}", _GRID),
     "compare": (f"robustcs.toml robustcs.toml {_OF}",),
     "demo": ("--config robustcs.toml --output out",),

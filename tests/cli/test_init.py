@@ -101,7 +101,7 @@ def linked(source: Path, target: Path) -> Path:
 
 #: Folder of the public data → the commands that run after init, and what of the project file proves that roles were found.
 PUBLIC: dict[str, tuple[str, dict[str, str]]] = {
-    "cast2019": ("breakdown sweep components correlate evaluate unjudged judge paraphrase retrieve diversity report", {
+    "cast2019": ("breakdown sweep components correlate turns evaluate unjudged judge paraphrase retrieve diversity report", {
         "original": "runs/bert_base_raw.trec.gz", "qr": "runs/bert_base_cv.trec.gz", "human": "runs/bert_base_oracle.trec.gz",
     }),
     "cast2019/qrqa": ("breakdown sweep correlate evaluate paraphrase diversity report", {}),
@@ -113,8 +113,8 @@ PUBLIC: dict[str, tuple[str, dict[str, str]]] = {
     "cast2022-regin": ("crowd report", {}),
     "clariq": ("clariq report", {}),
     "snippets": ("agreement report", {}),
-    "formats/ikat": ("paraphrase diversity", {}),
-    "formats/llm4cs": ("samples paraphrase diversity report", {}),
+    "formats/ikat": ("turns paraphrase diversity", {}),
+    "formats/llm4cs": ("turns samples paraphrase diversity report", {}),
     "dl2021": ("evaluate unjudged judge report", {}),
 }  # fmt: skip
 

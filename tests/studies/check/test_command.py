@@ -272,7 +272,7 @@ def test_commands_that_can_run_come_first(in_demo: Command) -> None:
     """Then those that lack something, each with what to add, then in one line those without any input; each once."""
     line = "check --config /dev/null --qrels qrels.txt --run bm25=runs/plain_human.trec"
     rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["commands"]
-    assert list(rows[0]) == ["command", "runs", "because", "give"] and len(rows) == 23
+    assert list(rows[0]) == ["command", "runs", "because", "give"] and len(rows) == 24
     for named in ("", " --table commands"):
         printed = in_demo(f"{line}{named}").out
         ready, lacking, none = (
@@ -285,7 +285,7 @@ def test_commands_that_can_run_come_first(in_demo: Command) -> None:
         )
         assert len(ready) > len(lacking) > len(none)
         assert ready.startswith(
-            "These commands can run: evaluate, unjudged, judge --list, report.\n"
+            "These commands can run: turns, evaluate, unjudged, judge --list, report.\n"
         )
         assert " ".join(none.split()).startswith(
             "No input for: review, samples, paraphrase, testsets, retrieve, diversity, answers, clariq, agreement, crowd."
@@ -311,7 +311,7 @@ def test_a_project_without_a_command(tmp_path: Path, capfd: pytest.CaptureFixtur
     path.write_text("1_1 Q0 a 1 2.0 x\n")
     assert run(["check", "--config", "/dev/null", "--run", f"bm25={path}"]) == 0
     printed = capfd.readouterr().out
-    assert "No command can run on these inputs.\n" in printed
+    assert "These commands can run: turns.\n" in printed
     assert "evaluate      no qrels are given; add --qrels FILE\n" in printed
 
 
