@@ -119,9 +119,8 @@ def sparse_trial(data: Path, name: str) -> tuple[int, Trial]:
             tests = sign_flip.paired_tests(tables[:, drawn], turns, seed, draws=DRAWS)
         for (cell, row, _), test, truth in zip(chosen, tests, truths.tolist(), strict=True):
             if math.isnan(test.low):
-                test = replace(
-                    test, low=math.inf, high=-math.inf
-                )  # no unit differs, so the interval covers nothing
+                # no unit differs, so the interval covers nothing
+                test = replace(test, low=math.inf, high=-math.inf)
             _take(
                 tally,
                 f"sparse, {NAMES[cell]}, any",

@@ -87,9 +87,8 @@ def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
     first, second = np.triu_indices(len(pool.names), 1)
     scores = pool.score(grades[None], MEASURES, POLICY)[0].mean(axis=-1)
     true = scores[first] - scores[second]
-    rng = np.random.default_rng(
-        [number, len(way) + way.startswith("random")]
-    )  # the seeds of the published table
+    # the seeds of the published table
+    rng = np.random.default_rng([number, len(way) + way.startswith("random")])
     conversations = int(codes.max()) + 1
     some, known = resampled(pool, grades, rng.integers(0, conversations, conversations), codes)
     left = known.copy()

@@ -21,9 +21,8 @@ else:
 
         def __getattr__(self, name: str) -> Any:
             found = getattr(import_module(self._name), name)
-            setattr(
-                self, name, found
-            )  # functions that are called thousands of times are looked up once
+            # functions that are called thousands of times are looked up once
+            setattr(self, name, found)
             return found
 
     npt, pd, special = _Module("numpy.typing"), _Module("pandas"), _Module("scipy.special")

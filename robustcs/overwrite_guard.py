@@ -61,9 +61,8 @@ def protect(paths: Iterable[StrPath], growing: bool = False) -> None:
     known, folder_of = _known.growing if growing else _known.read, cache(os.path.realpath)
     for path in paths:
         folder, name = os.path.split(path)
-        place = os.path.join(
-            folder_of(folder), name
-        )  # links of a folder are resolved once: it may have hundreds of runs
+        # links of a folder are resolved once: it may have hundreds of runs
+        place = os.path.join(folder_of(folder), name)
         plain = os.name == "posix" and name not in ("", ".", "..") and not os.path.islink(place)
         known.add(place if plain else _real(path))
 

@@ -486,9 +486,8 @@ def test_a_closed_folder(
 
     before = write(folder, {})
     with monkeypatch.context() as patch:
-        patch.setattr(
-            os, "open", refuse
-        )  # permissions do not stop the administrator who may run this
+        # permissions do not stop the administrator who may run this
+        patch.setattr(os, "open", refuse)
         assert run(shlex.split(f"{RUNS} --output out.json")) == 3
     assert capfd.readouterr().err == (
         "robustcs: out.json: not written, no permission to write to its folder; check the permissions\n"

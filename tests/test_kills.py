@@ -140,9 +140,8 @@ def test_ended_at_any_moment(
             assert found[path] == expected[path] or grows(path, half, whole[Path(path).name]), path
         assert number == signal.SIGKILL or not leftovers(found), found
         if number == signal.SIGKILL and not (name == "init" and "robustcs.toml" in found):
-            (out / "sheet.csv").unlink(
-                missing_ok=True
-            )  # a sheet may hold grades, so none is ever replaced
+            # a sheet may hold grades, so none is ever replaced
+            (out / "sheet.csv").unlink(missing_ok=True)
             again = [*arguments, *(["--overwrite"] if name in ("testsets", "crowd") else [])]
             assert programs.wait(programs.start(again, collection, keys)) == 0, programs.said()[
                 -2000:

@@ -77,9 +77,8 @@ def test_many_runs_that_miss_turns(many: Path, capfd: pytest.CaptureFixture[str]
         assert sum("the best-ranked row of each counts" in note for note in notes) == 1
         assert len(notes) == len(set(notes)) < 6
         assert run([command, *given]) == 0
-        assert (
-            " ".join(capfd.readouterr().out.split()).count("missing turns") <= 2
-        )  # the note, and the policy line
+        # the note, and the policy line
+        assert " ".join(capfd.readouterr().out.split()).count("missing turns") <= 2
     result = robustcs.evaluate(
         qrels="qrels", runs={f"r{number}": f"r{number}" for number in range(12)}
     )

@@ -338,9 +338,8 @@ def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path)
     cards = [
         block for block in every_block(report.document) if isinstance(block, Cards) and block.cards
     ]
-    [layers] = [
-        block for block in cards if block.cards[0].layers and block.slug != "outcomes-read"
-    ]  # the snippets of annotators, not the answers
+    # the snippets of annotators, not the answers
+    [layers] = [block for block in cards if block.cards[0].layers and block.slug != "outcomes-read"]
     assert len(layers.cards) == 6 and all(card.layers for card in layers.cards)
     assert layers.cards[0].marked.split(".")[0].encode() in report.files["report.html"]
     printed = pdf_words(report.files["report.pdf"], tmp_path)
@@ -499,9 +498,8 @@ def test_all_tables_compile(request: pytest.FixtureRequest, tmp_path: Path, kind
         errors="replace",
     )
     assert done.returncode == 0, done.stdout[-2000:]
-    if (
-        kind == "demo"
-    ):  # in a paper of two columns no table stands out of its place, and none tells what to type
+    if kind == "demo":
+        # in a paper of two columns no table stands out of its place, and none tells what to type
         assert [
             float(width)
             for width in re.findall(r"Overfull .hbox .([\d.]+)pt", done.stdout)

@@ -109,9 +109,8 @@ def _each(column: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
 def _plain(value: Any) -> Any:
     """Return ``value`` as a value of JSON; containers are converted recursively, unknown types become text."""
     if type(value) is float:
-        return (
-            float(f"{value:.12g}") + 0.0 if math.isfinite(value) else None
-        )  # + 0.0: zero has no sign
+        # + 0.0: zero has no sign
+        return float(f"{value:.12g}") + 0.0 if math.isfinite(value) else None
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):

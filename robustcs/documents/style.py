@@ -44,9 +44,8 @@ def rc_params(width: Width = PAGE, size: float = SMALL) -> dict[str, Any]:
     """Return the rcParams of figures of this width; ``size`` is that of most letters, in points."""
     points = size * width.letters
     return {
-        "font.family": [
-            "DejaVu Sans"
-        ],  # comes with matplotlib, so figures look the same everywhere
+        # comes with matplotlib, so figures look the same everywhere
+        "font.family": ["DejaVu Sans"],
         "font.size": points,
         "axes.titlesize": points * TITLE / SMALL,
         "axes.labelsize": points * LABEL / SMALL,
@@ -129,9 +128,8 @@ def in_user_style() -> Iterator[None]:
     changed = {name: value for name, value in used.items() if value != default[name]}
     size = changed.get("font.size", SMALL)
     both: dict[Any, Any] = {**default, **rc_params(PAGE, size), **changed}
-    if (
-        "font.family" in changed
-    ):  # characters that the user's fonts lack, such as ✓, are of DejaVu Sans
+    if "font.family" in changed:
+        # characters that the user's fonts lack, such as ✓, are of DejaVu Sans
         both["font.family"] = [*used["font.family"], "DejaVu Sans"]
     with mpl.rc_context(both):
         yield
@@ -199,10 +197,8 @@ def fitted(text: str, inches: float, size: float | None = None, bold: bool = Fal
     line = one_line(text)
     if text_width(line, size, bold) <= inches:
         return line
-    fits, cut = (
-        1,
-        len(line),
-    )  # numbers of characters: of the longest that fits, of the shortest that does not
+    # numbers of characters: of the longest that fits, of the shortest that does not
+    fits, cut = 1, len(line)
     while cut - fits > 1:
         most = (fits + cut) // 2
         if text_width(_shortened(line, most), size, bold) <= inches:

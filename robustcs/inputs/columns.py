@@ -159,9 +159,8 @@ def column_pieces(path: StrPath, layout: Layout, chunks: Chunks = None) -> Itera
         header = header or skip
         if not empty and chunk.isspace():
             continue
-        if empty and chunk.lstrip().startswith(
-            (b"{", b"[")
-        ):  # can look like words and numbers in columns
+        if empty and chunk.lstrip().startswith((b"{", b"[")):
+            # can look like words and numbers in columns
             advice = f"write lines of: {' '.join(layout.columns)}"
             raise input_error(path, 1, f"JSON, not a {layout.what}", advice, "not-columns")
         empty = False

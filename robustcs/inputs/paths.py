@@ -17,9 +17,8 @@ StrPath = str | os.PathLike[str]
 if TYPE_CHECKING:
     _SystemPath = Path
 else:
-    _SystemPath = type(
-        Path()
-    )  # each operating system has its own class, and only that one can be created
+    # each operating system has its own class, and only that one can be created
+    _SystemPath = type(Path())
 
 
 class MemoryFile(_SystemPath):

@@ -56,9 +56,8 @@ def writer(folder: str, device: str, template: str, decoding: str) -> BatchModel
             digest = hashlib.sha256(
                 "\0".join([str(batch[0].get("seed", 0)), *inputs]).encode("utf-8", "replace")
             ).digest()
-            torch.manual_seed(
-                int.from_bytes(digest[:4], "big")
-            )  # the same batch gives the same texts
+            # the same batch gives the same texts
+            torch.manual_seed(int.from_bytes(digest[:4], "big"))
             how: dict[str, Any] = {
                 "do_sample": True,
                 "top_k": TOP_K,

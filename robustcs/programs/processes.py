@@ -70,9 +70,8 @@ def _family(running: set[int], sessions: set[int], token: str) -> set[int]:
         for folder in Path("/proc").iterdir():
             if not folder.name.isdigit():
                 continue
-            with contextlib.suppress(
-                OSError, ValueError
-            ):  # it has ended, or belongs to another user
+            with contextlib.suppress(OSError, ValueError):
+                # it has ended, or belongs to another user
                 state, parent, _, session = (
                     (folder / "stat").read_bytes().rpartition(b") ")[2].split()[:4]
                 )

@@ -192,9 +192,8 @@ class _Systems:
         )
         shown = bool(cells) and not doubt
         if cells and not texts and "human" not in family.systems:
-            family = (
-                SystemFamily()
-            )  # every question that these files answer knows the systems by their cells
+            # every question that these files answer knows the systems by their cells
+            family = SystemFamily()
         found = choose(texts, self.turns)
         family = self._without_refused(family, found)
         self._formulations(family, texts, found)
@@ -244,9 +243,8 @@ class _Systems:
             self.made.put(("policy", "documents"), True, about)
             kept = read
         for one in read:
-            if (
-                one not in kept
-            ):  # ids of documents may end like those of passages; one policy cannot fit both
+            if one not in kept:
+                # ids of documents may end like those of passages; one policy cannot fit both
                 self.made.leave(
                     one.file.paths,
                     "a run of passages DOC-N, but other runs rank the judged documents",

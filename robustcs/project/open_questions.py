@@ -402,9 +402,8 @@ _RETRIEVE = Message(
 
 def missing_runs(systems: Sequence[SystemTexts], advice: str = _RETRIEVE) -> UsageError:
     """Return the error that names the turns without a run, if retrieval is not possible or not allowed."""
-    first = {
-        system.base: system for system in reversed(systems) if system.open
-    }  # samples are not listed one by one
+    # samples are not listed one by one
+    first = {system.base: system for system in reversed(systems) if system.open}
     waiting = [
         f"{turns_in_words(system.open)} of {system.name}" for system in reversed(first.values())
     ]

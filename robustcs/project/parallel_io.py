@@ -188,9 +188,8 @@ def _in_processes(
         advice = Message("if memory ran out, use fewer ", OptionName("jobs"))
         raise InterruptedWorkError("a worker process was terminated", advice) from None
     finally:
-        with warnings.catch_warnings(
-            action="ignore"
-        ):  # of unfinished work, which is no longer needed
+        with warnings.catch_warnings(action="ignore"):
+            # of unfinished work, which is no longer needed
             done.close()
 
 
@@ -309,9 +308,8 @@ def _connected(address: str) -> Iterator[Any]:
         logger.setLevel(logging.CRITICAL + 1)
     try:
         try:
-            get_address_host_port(
-                address
-            )  # check first: a client would retry an invalid address forever
+            # check first: a client would retry an invalid address forever
+            get_address_host_port(address)
             client = Client(address, timeout=_ANSWER, set_as_default=False)
         except (OSError, ValueError) as error:
             advice = "give the address of a running scheduler, such as tcp://node1:8786"

@@ -285,9 +285,8 @@ class _ProjectReader:
         except UsageError as error:
             self._note((*table.path, error.found.split()[0]), error.found, error.advice)
             return None
-        index = (
-            None if settings.index.exists() else settings.index
-        )  # an existing index is only read
+        # an existing index is only read
+        index = None if settings.index.exists() else settings.index
         for key, place in (
             ("index", index),
             ("folder", settings.folder),

@@ -56,9 +56,8 @@ def read_state(path: Path) -> ProjectState:
         policy = dict(state.policy)
         typed(policy.pop("line", None), str)
         typed(policy.pop("conversation", ""), str)  # here also the name of a file
-        typed(
-            {**policy, "conversation": "", "strict": False}, EvaluationPolicy
-        )  # strict changes no score
+        # strict changes no score
+        typed({**policy, "conversation": "", "strict": False}, EvaluationPolicy)
         for text in state.thresholds:
             parse_threshold(text)
         for name, system in state.systems.items():
@@ -130,9 +129,8 @@ def state_of(
         wanted = [one for one in measures if one.family not in (GIVEN, *ANSWER_FAMILIES)] or list(
             DEFAULT_MEASURES
         )
-        depth = min(
-            DEEPEST, max([SHOWN, *(measure.cutoff or 0 for measure in wanted)])
-        )  # passages of a turn to store
+        # passages of a turn to store
+        depth = min(DEEPEST, max([SHOWN, *(measure.cutoff or 0 for measure in wanted)]))
         rankings, runs, missing = judged_runs(workspace, systems, depth)
         highest = max(int(workspace.qrels.grades.max()), 0)
         for name, run in runs.items():

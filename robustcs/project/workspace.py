@@ -190,9 +190,8 @@ class Workspace(Inputs):
         for name, one in self.asked.items():
             any_run = set[str]().union(*(covered.get(run, ()) for run in one.runs))
             turns = judged & (any_run if one.turns is None else one.turns)
-            if (
-                0 < len(turns) < 0.95 * len(judged)
-            ):  # a run of other turns is an error, which its reader reports
+            if 0 < len(turns) < 0.95 * len(judged):
+                # a run of other turns is an error, which its reader reports
                 of, known = f"{len(turns)} of {counted(len(judged), 'turn')}", one.turns is not None
                 found[name] = f"{name} covers {of}" if known else f"{name} has passages for {of}"
                 left = len(judged) - len(turns)

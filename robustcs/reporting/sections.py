@@ -55,9 +55,8 @@ def section(
     """
     verdicts = in_order(_verdicts(project, question, content))
     told = [verdict.sentence for verdict in verdicts]
-    if (
-        verdicts and verdicts[0].barred and verdicts[0].caveat
-    ):  # then all are barred, since such verdicts come last
+    if verdicts and verdicts[0].barred and verdicts[0].caveat:
+        # then all are barred, since such verdicts come last
         told.insert(0, verdicts[0].caveat)
     # what the judgments cannot tell is not claimed in other words either
     findings = () if _void(content) else content.findings

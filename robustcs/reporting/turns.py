@@ -76,10 +76,11 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     answers, gold = _answers(project)
     responses = _responses(project)
     systems = {} if compared else _systems(workspace)
+    # all systems have the same turns
     every_score = [
         *(scores.human for scores, *_ in compared),
         *list(systems.values())[:1],
-    ]  # all systems have the same turns
+    ]
     scored = list(dict.fromkeys(turn for one in every_score for turn in one.turns))
     texts = workspace.texts_of(scored, compared[0][2]) if compared else workspace.texts
     others = set().union(*(texts.get(name, {}) for name in names)) or set().union(

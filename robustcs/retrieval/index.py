@@ -208,9 +208,8 @@ def build_index(
             ]  # fmt: skip
             said = _run(command, files, written, track)
             found = _INDEXED.search(said)
-            if (
-                found is None or "OutOfMemoryError" in said
-            ):  # one thread may fail while the others finish
+            if found is None or "OutOfMemoryError" in said:
+                # one thread may fail while the others finish
                 full = "No space left on device"
                 raise (
                     OutputError(folder, full.lower(), FULL_ADVICE)

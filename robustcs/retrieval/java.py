@@ -168,9 +168,8 @@ def start(heap: str) -> Any:
 
     if _said is None:  # before Lucene, which warns about most versions of Java
         _said = autoclass("java.io.ByteArrayOutputStream")()
-        autoclass("java.lang.System").setErr(
-            autoclass("java.io.PrintStream")(_said, True)
-        )  # True: flushed line by line
+        # True: flushed line by line
+        autoclass("java.lang.System").setErr(autoclass("java.io.PrintStream")(_said, True))
     return autoclass(SEARCHER)
 
 
@@ -214,9 +213,8 @@ def java_error(said: str, heap: str) -> UsageError:
 def first_line(said: str) -> str:
     """Return the most informative line of Java's output, or its first line."""
     lines = [_PREFIX.sub("", line.strip()) for line in said.splitlines() if re.search(r"\w", line)]
-    lines = [
-        line for line in lines if not line.startswith("Picked up ")
-    ]  # options from the environment
+    # options from the environment
+    lines = [line for line in lines if not line.startswith("Picked up ")]
     telling = [line for line in lines if _HEAP.search(line) or "Exception" in line]
     if lines and lines[0].startswith("Traceback"):  # only Python's error
         telling.append(lines[-1])

@@ -83,9 +83,8 @@ class Searcher:
 
         texts, keys = JArrayList(), JArrayList()
         for key, text in questions.items():
-            texts.add(
-                JString(text.encode("utf-8"))
-            )  # as bytes: pyjnius breaks characters beyond the 16-bit plane
+            # as bytes: pyjnius breaks characters beyond the 16-bit plane
+            texts.add(JString(text.encode("utf-8")))
             keys.add(JString(key))
         try:
             found = self._searcher.batch_search(texts, keys, depth, self._threads)
@@ -95,9 +94,8 @@ class Searcher:
             }
         except self._java_exception as error:
             raise self._error(str(error)) from error
-        if (
-            rankings.keys() != questions.keys()
-        ):  # a thread failed, and Anserini continued with the others
+        if rankings.keys() != questions.keys():
+            # a thread failed, and Anserini continued with the others
             raise self._error(said())
         return rankings
 

@@ -107,9 +107,8 @@ def test_a_report_is_the_same_elsewhere(
         for line in Path("collection.jsonl").read_text().splitlines(keepends=True)
         if '"other' not in line
     ]
-    Path("collection.jsonl").write_text(
-        "".join(kept)
-    )  # a collection without further passages is copied as it is
+    # a collection without further passages is copied as it is
+    Path("collection.jsonl").write_text("".join(kept))
     Path("robustcs.toml").write_text('name = "Bees"\n' + Path("robustcs.toml").read_text())
     assert call(capfd, "bundle", tmp_path / "out")[2] == ""
     assert (tmp_path / "out" / "robustcs.toml").read_bytes() == Path("robustcs.toml").read_bytes()

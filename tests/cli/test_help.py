@@ -34,9 +34,8 @@ def test_examples_come_after_the_first_paragraph() -> None:
 def test_help_is_complete(in_demo: Command, name: str) -> None:
     out = in_demo(f"{name} --help-all").out
     assert out.startswith(f"Usage: robustcs {name} ")
-    assert (
-        "\\b" not in out and "Examples: robustcs" not in out
-    )  # examples stand on lines of their own
+    # examples stand on lines of their own
+    assert "\\b" not in out and "Examples: robustcs" not in out
     for option in options_of(name):
         assert option.help, f"{name} {option.opts[0]} has no help"
         assert all(word in out for word in option.opts)
@@ -119,9 +118,8 @@ def test_a_page_shows_examples_first_and_options_in_groups(in_demo: Command, nam
     listed = re.findall(r"^  (-\S+)", out[out.index(f"\n{titles[0]}:\n") :], re.MULTILINE)
     assert len(listed) == len(set(listed)) == len(options_of(name)) + 1  # and --help
     for example in examples.split("\n    robustcs ")[1:]:
-        used = set(
-            re.findall(r"(?<= )--[a-z-]+", re.sub("'[^']*'", "", example))
-        )  # not those of a program in quotes
+        # not those of a program in quotes
+        used = set(re.findall(r"(?<= )--[a-z-]+", re.sub("'[^']*'", "", example)))
         assert used <= {word for one in options_of(example.split()[0]) for word in one.opts}
 
 

@@ -36,9 +36,8 @@ def write_hostile_project(folder: Path) -> Path:
         ]
     lines += ["[runs]", f'{json.dumps("</script><script>touched=1</script>")} = "human.run"']
     judged = [f"{turn} 0 {documents[number]} {number % 4}" for number, turn in enumerate(ids)]
-    judged.append(
-        f"{ids[0]} 0 {documents[3]} 0"
-    )  # that every run has: one without any would be refused
+    # that every run has: one without any would be refused
+    judged.append(f"{ids[0]} 0 {documents[3]} 0")
     (folder / "qrels.txt").write_text("\n".join(judged) + "\n", encoding="utf-8")
     (folder / "judge.txt").write_text("".join(f"{line[:-1]}{(place * 3) % 4}\n" for place, line in enumerate(judged)),
                                       encoding="utf-8")  # fmt: skip

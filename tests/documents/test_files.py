@@ -96,9 +96,8 @@ def test_a_closed_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(
-        files.os, "open", refuse
-    )  # permissions do not bind root, under which tests may run
+    # permissions do not bind root, under which tests may run
+    monkeypatch.setattr(files.os, "open", refuse)
     with pytest.raises(OutputError) as caught:
         write_text(tmp_path / "x", "x")
     expected = f"{tmp_path / 'x'}: not written, no permission to write to its folder; check the permissions"

@@ -30,11 +30,12 @@ from robustcs.documents.text import (
         ("\u202eabc\u2066", "⟨U+202E⟩abc⟨U+2066⟩"),
         ("\udcff\ufffe", "\ufffd\ufffd"),
         ("a\r\nb\rc\td", "a\nb␍c\td"),
+        # joiners at work
         ("שלום 👩‍👩‍👧 ✓", "שלום 👩‍👩‍👧 ✓"),
         (
             "می\u200cخواهم क्\u200dष 1\ufe0f\u20e3 ❤\ufe0f",
             "می\u200cخواهم क्\u200dष 1\ufe0f\u20e3 ❤\ufe0f",
-        ),  # joiners at work
+        ),
         ("MARCO_1\u200b2", "MARCO_1⟨U+200B⟩2"),
         (
             "31_1\u200d \ufeff31_1\ufe0f 31\u2060_1\u200e",

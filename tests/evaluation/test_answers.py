@@ -118,10 +118,11 @@ def test_one_half_is_one_half() -> None:
     """7 common words of 8 and 20: 14/28; the script's harmonic mean gives 0.4999999999999999."""
     predicted = " ".join("abcdefg") + " x"
     gold = " ".join("abcdefg") + " y" * 13
+    # "a" is an article
     predicted, gold = (
         predicted.replace("a ", "k ", 1),
         gold.replace("a ", "k ", 1),
-    )  # "a" is an article
+    )
     assert squad_f1(gold, predicted) < 0.5
     assert answer_f1(predicted, [gold]) == 0.5
 

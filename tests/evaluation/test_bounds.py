@@ -292,6 +292,7 @@ def test_the_upper_bound_of_rbp_is_the_score_plus_the_weight_of_unjudged_passage
     for name, ends in (
         ("rbp_0.5", [0.125, 0.5, 1]),
         ("RBP(p=0.5)@2", [-0.125, 0.25, 0.75]),
-    ):  # the ranks after the lists
+    ):
+        # the ranks after the lists
         residual = rbp_residual(matrix, parse_measure(name), EvaluationPolicy())
         np.testing.assert_allclose(residual, found.high - found.score + ends)

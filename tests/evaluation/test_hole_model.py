@@ -384,9 +384,8 @@ def test_check_warns_of_a_model_that_is_wrong() -> None:
 
 def test_interval_of_draws() -> None:
     low, high = draws_interval(np.arange(1.0, 40.0))
-    assert (low, high) == pytest.approx(
-        (1, 39)
-    )  # the smallest and largest of 39 hold the fortieth in 38 of 40 cases
+    # the smallest and largest of 39 hold the fortieth in 38 of 40 cases
+    assert (low, high) == pytest.approx((1, 39))
 
 
 @pytest.mark.long

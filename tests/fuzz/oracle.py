@@ -259,9 +259,8 @@ def turn_conversations(data: bytes) -> Any:
     text = plain(data).decode()
     rows = [line.split("\t") for line in text.split("\n") if line.strip()]
     head = [cell.strip().lower() for cell in rows[0]]
-    rows = [
-        row for row in rows if [cell.strip().lower() for cell in row] != head
-    ]  # of tables put one after the other
+    # of tables put one after the other
+    rows = [row for row in rows if [cell.strip().lower() for cell in row] != head]
     if (
         sorted(head) != ["conversation", "turn", "turn_number"]
         or any(len(row) != 3 for row in rows)

@@ -296,9 +296,8 @@ def test_a_damaged_store_gives_what_was_kept_or_nothing(cases: int, tmp_path: Pa
     original = known(tmp_path)
     for path in sqlite_files(tmp_path):
         with closing(sqlite3.connect(path)) as database:
-            database.execute(
-                "PRAGMA journal_mode = DELETE"
-            )  # one file each, which is what is damaged
+            # one file each, which is what is damaged
+            database.execute("PRAGMA journal_mode = DELETE")
     whole = {path: path.read_bytes() for path in sqlite_files(tmp_path)}
 
     def read_and_fill() -> None:

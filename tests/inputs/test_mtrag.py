@@ -254,12 +254,13 @@ def test_real_answers_and_labels(shared_data: Path) -> None:
         task["task_id"]: task["input"][-1]["text"].strip() for task in tasks
     }
     kinds = list(read_slices(reference)["answerability"].values())
+    # SPEC, section 19
     expected = {
         "ANSWERABLE": 285,
         "PARTIAL": 47,
         "UNANSWERABLE": 97,
         "UNDERSPECIFIED": 78,
-    }  # SPEC, section 19
+    }
     assert {kind: kinds.count(kind) for kind in expected} == expected and len(kinds) == 507
     assert (
         sum(

@@ -105,9 +105,8 @@ def test_files_of_one_year_agree(shared_data: Path) -> None:
     assert read_texts(human, "human") == resolved
     rewritten = read_texts(shared_data / "cast2019/runs/rewrites_cv.jsonl", "original")
     assert set(raw) - set(rewritten) == {turn for turn in raw if turn.endswith("_1")}
-    assert {turn for turn, text in rewritten.items() if text != raw[turn]} == {
-        "72_7"
-    }  # a letter lost its accent
+    # a letter lost its accent
+    assert {turn for turn, text in rewritten.items() if text != raw[turn]} == {"72_7"}
 
 
 def test_annotated_turns_without_manual_text_are_absent(shared_data: Path) -> None:

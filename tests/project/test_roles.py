@@ -145,9 +145,8 @@ def test_a_run_is_not_human_if_its_texts_or_rankings_are_not(
     ) and "formulations.human.run" not in marked(tmp_path)
     assert run(["init", str(tmp_path)]) == 0 and f"human.trec: {why}\n" in capfd.readouterr().out
     (tmp_path / "robustcs.toml").unlink()
-    fill(
-        tmp_path, {"human.trec": ranked(HUMAN)}
-    )  # other rankings, but its texts are those of Original
+    # other rankings, but its texts are those of Original
+    fill(tmp_path, {"human.trec": ranked(HUMAN)})
     assert set(config(tmp_path)["formulations"]) == {"original", "qr"} and config(tmp_path)[
         "runs"
     ] == {"human": "human.trec"}
@@ -190,9 +189,8 @@ def test_the_shortest_name_among_complete_files(tmp_path: Path) -> None:
             "human.tsv": tsv(dict(list(HUMAN.items())[:12])),
         },
     )
-    assert (
-        parts(config(tmp_path), "rewrites")["human"] == "a_human_long.tsv"
-    )  # the other has half of the turns
+    # the other has half of the turns
+    assert parts(config(tmp_path), "rewrites")["human"] == "a_human_long.tsv"
     fill(tmp_path, {"human.tsv": tsv(dict(list(HUMAN.items())[:23]))})
     assert parts(config(tmp_path), "rewrites")[
         "human"

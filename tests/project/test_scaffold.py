@@ -271,10 +271,11 @@ def test_complete_files_come_first(tmp_path: Path) -> None:
     }))  # fmt: skip
     assert parts(made, "run") == {"original": "b_raw.trec", "human": "b_human.trec"}
     assert parts(made, "rewrites") == {"original": "b_original.tsv"}
+    # no grid: one ranker has one run of each
     assert made["runs"] == {
         "a_human": "a_human.trec",
         "a_raw": "a_raw.trec",
-    }  # no grid: one ranker has one run of each
+    }
 
 
 def test_a_run_beside_runs_without_a_name_in_common_is_a_further_system(tmp_path: Path) -> None:
@@ -789,9 +790,8 @@ def test_the_most_complete_of_several_rankers_is_taken(tmp_path: Path) -> None:
         "qr": "b_t5.trec",
         "human": "b_manual.trec",
     }
-    (tmp_path / "a_t5.trec").write_text(
-        ranked(HUMAN, "a")
-    )  # as complete as the other, and first by name
+    # as complete as the other, and first by name
+    (tmp_path / "a_t5.trec").write_text(ranked(HUMAN, "a"))
     assert parts(config(tmp_path), "run") == {
         "original": "a_raw.trec",
         "qr": "a_t5.trec",

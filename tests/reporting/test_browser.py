@@ -367,10 +367,11 @@ def test_a_card_has_all_that_is_known_of_a_turn(watched: Watched, address: str) 
     ]
     assert card.locator(".runs h4").all_text_contents() == ["original", "qr", "human"]
     assert card.locator(".runs section").first.locator("li").count() == 5
+    # the demo judged the top 5 of these runs
     assert set(re.findall(r"grade \d", text)) >= {
         "grade 0",
         "grade 4",
-    }  # the demo judged the top 5 of these runs
+    }
     row = card.locator("table").nth(1).locator("tr", has_text="NDCG@3 ≥ 0.5").inner_text()
     assert "× × ✓" in row and "rewriter error" in row
     assert all(len(passage) > 40 for passage in card.locator(".runs li p").all_text_contents())
@@ -396,9 +397,8 @@ def test_a_point_names_its_turn_and_leads_to_it_with_mouse_and_keyboard(
     assert page.locator("#card h2").inner_text() == f"Turn {turn}"
     page.keyboard.press("Escape")
     assert not page.locator("#card").is_visible()
-    page.wait_for_url(
-        lambda url: "#turn-" not in url
-    )  # history goes back after the key was handled
+    # history goes back after the key was handled
+    page.wait_for_url(lambda url: "#turn-" not in url)
     assert "turn-" not in page.url
     page.go_back()
     assert page.locator("#card").is_visible()
@@ -479,9 +479,8 @@ def _barriers(page: Any, part: str = "", rules: Sequence[str] = ()) -> dict[str,
     [("light", ""), ("dark", ""), ("light", "#turn-3_7"), ("dark", "#turn-3_7")],
 )
 def test_no_serious_barriers(browser: Any, address: str, scheme: str, anchor: str) -> None:
-    watched = Watched(
-        browser, color_scheme=scheme, bypass_csp=True
-    )  # the scanner is a script of its own
+    # the scanner is a script of its own
+    watched = Watched(browser, color_scheme=scheme, bypass_csp=True)
     page = watched.open(address + anchor)
     # a dark page has other colours and nothing else, as the next test says, and a card stands on the same page
     assert (
@@ -533,9 +532,8 @@ def test_printed_the_page_leaves_nothing_out_at_its_edges(watched: Watched, addr
     assert page.locator(".overview .wide svg").is_visible(), (
         "the first page has room for the whole width"
     )
-    assert (
-        page.evaluate("document.documentElement.scrollWidth") <= 680 * 1.35
-    )  # browsers shrink a page that little
+    # browsers shrink a page that little
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680 * 1.35
     assert page.pdf(format="A4")[:5] == b"%PDF-"
 
 
@@ -694,9 +692,8 @@ def test_the_next_turn_can_be_read_only_after_the_one_before(watched: Watched, s
     assert _reviewed(page) == []  # a turn that is only open is not reviewed
     page.keyboard.press("Escape")
     assert not page.locator("#review").is_visible()
-    page.wait_for_url(
-        lambda url: "review" not in url
-    )  # history goes back after the key was handled
+    # history goes back after the key was handled
+    page.wait_for_url(lambda url: "review" not in url)
     page.evaluate("localStorage.clear()")
 
 

@@ -82,10 +82,11 @@ def test_qrels_of_a_model_are_told_on_every_card(tmp_path: Path) -> None:
 def test_few_conversations_are_told_on_every_card_that_infers(tmp_path: Path) -> None:
     systems, unjudged = opening(made(tmp_path, conversations=4)).verdicts
     assert systems.subject == "systems" and "there are only 4 conversations" in systems.caveat
+    # a count of the passages at hand
     assert (unjudged.subject, unjudged.caveat) == (
         "unjudged",
         "",
-    )  # a count of the passages at hand
+    )
 
 
 def test_five_conversations_show_no_difference_and_the_card_says_why(tmp_path: Path) -> None:

@@ -84,9 +84,8 @@ def test_equal_to_the_definitions(
     qr = ranking(folder, {f"1_{n}": docs for n, (docs, _) in enumerate(turns)})
     human = ranking(folder, {f"1_{n}": docs for n, (_, docs) in enumerate(turns)})
     pair = pair_rankings(qr, human)
-    depth = min(
-        max(len(ordered(both[side])) for both in turns) for side in (0, 1)
-    )  # of the shallower run
+    # of the shallower run
+    depth = min(max(len(ordered(both[side])) for both in turns) for side in (0, 1))
     for row, (ours, theirs) in enumerate(turns):
         first, second = ({doc for doc, _ in ordered(docs)[:k]} for docs in (ours, theirs))
         assert overlap(pair, k)[row] == len(first & second) / len(second)

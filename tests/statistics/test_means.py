@@ -195,9 +195,8 @@ def test_scores_of_0_and_1_from_files_have_intervals_that_cover_and_stay_inside(
         np.repeat(np.arange(conversations), turns),
         tuple(map(str, range(conversations))),
     )
-    chances = generator.beta(
-        share * 7 / 3, (1 - share) * 7 / 3, size=(1000, conversations, 1)
-    )  # intraclass correlation 0.3
+    # intraclass correlation 0.3
+    chances = generator.beta(share * 7 / 3, (1 - share) * 7 / 3, size=(1000, conversations, 1))
     values = (
         (generator.random((1000, conversations, turns)) < chances).reshape(1000, -1).astype(float)
     )

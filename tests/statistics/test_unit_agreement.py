@@ -103,9 +103,8 @@ def by_hand(sums: Floats, seed: int, resamples: int) -> tuple[float, float]:
     return centre - max(high, t) * error, centre + max(-low, t) * error
 
 
-@pytest.mark.parametrize(
-    "sample", [1, 3, 8]
-)  # the resamples widen the lower side, the upper side, and both
+# the resamples widen the lower side, the upper side, and both
+@pytest.mark.parametrize("sample", [1, 3, 8])
 def test_the_interval_is_the_nested_bootstrap_t(sample: int) -> None:
     table = ratings(np.random.default_rng(sample), 70, raters=2, scale=3)
     sums = np.add.reduceat(cohen_sums(table[:, 0], table[:, 1], 3), np.arange(0, 70, 10))

@@ -123,9 +123,8 @@ def _bins(result: Breakdown) -> list[TableBlock]:
 
 def _attribution(result: Breakdown, attribution: pd.DataFrame) -> TableBlock:
     rows = _cut_by_cut(attribution)
-    share = (
-        result.spec("attribution").field("share").called("share")
-    )  # three of them side by side fit 80 columns
+    # three of them side by side fit 80 columns
+    share = result.spec("attribution").field("share").called("share")
     caption = f"{limits_first(result.evaluated)}What causes the errors?"
     note = (
         f"Shares of all {counted(result.evaluated.turns, 'turn')}. {_wilson(result)}{_told(rows)}"

@@ -281,9 +281,8 @@ class Survey:
         whole = []
         for source in (source for source in SOURCES if source.table == name):
             value = getattr(files, source.key)
-            unused = (
-                source.key == "ratings" and files.snippets
-            )  # robustcs agreement uses only one of the two
+            # robustcs agreement uses only one of the two
+            unused = source.key == "ratings" and files.snippets
             named = (
                 value.items()
                 if isinstance(value, Mapping)
@@ -429,7 +428,6 @@ def _role(source: Source, system: str) -> str:
     what = {"runs": "run", "evaluations": "evaluation"}.get(
         source.key, source.key.replace("_", " ")
     )
-    table = (
-        "" if source.table == "agreement" else source.table
-    )  # no other table has snippets or ratings
+    # no other table has snippets or ratings
+    table = "" if source.table == "agreement" else source.table
     return " ".join(filter(None, (table, what, system)))

@@ -54,9 +54,8 @@ class Drawn:
     def of(self, run: str, metric: str, turns: Sequence[str], old: bool) -> Floats | None:
         """Return the scores float64[D, T] of a run in one of the states, or None if they are missing."""
         before = f"{run}, old"
-        name = (
-            before if old and before in self.names else run
-        )  # an unchanged ranking is scored only once
+        # an unchanged ranking is scored only once
+        name = before if old and before in self.names else run
         places = {turn: place for place, turn in enumerate(self.turns)}
         if name not in self.names or metric not in self.measures or not places.keys() >= set(turns):
             return None
@@ -107,9 +106,8 @@ NO_GATE = Gate()
 def _declared(old: ProjectState, new: ProjectState) -> Iterable[tuple[str, str]]:
     """Yield names of formulations and groups that the new state lost or changed, each with the reason."""
     for name in old.formulations:
-        if name not in new.formulations and (
-            name in new.systems or name not in old.systems
-        ):  # else its run is gone
+        if name not in new.formulations and (name in new.systems or name not in old.systems):
+            # else its run is gone
             yield name, "the formulation exists only in the old state"
     for name, group in old.groups.items():
         now = new.groups.get(name)
@@ -269,9 +267,8 @@ class Cases:
             one.only_added(self.old.systems[run]) for run, one in self.fits.rescored.items()
         ):
             return
-        limit = (
-            FALL if condition.what == "p" else condition.limit
-        )  # a condition on p allows no drop at all
+        # a condition on p allows no drop at all
+        limit = FALL if condition.what == "p" else condition.limit
         several = len(parts) > 1
         moved = [
             (f"the old score{f' of {one.run}' if several else ''}", one.old, one.fair)

@@ -442,9 +442,8 @@ def _unmoved(case: GateCase, evidence: Evidence) -> tuple[Outcome, str]:
     if case.alike:
         return "passed", "no turn differs"
     known = "no score differs, but rankings do"
-    if (
-        case.condition.what != "no worse" or evidence == "expected"
-    ):  # all draws agree that nothing differs
+    if case.condition.what != "no worse" or evidence == "expected":
+        # all draws agree that nothing differs
         return "passed", known
     if case.high <= (case.condition.limit if evidence == "bounds" else 0.0) + ROUNDING:
         return (

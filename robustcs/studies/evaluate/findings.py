@@ -150,9 +150,8 @@ class _Compared:
         if not others:
             return self._mean(best[0]) if len(best) == 1 else self._equal(best)
         tested = [(group, *found) for group in others if (found := self._against(best, group))]
-        if (
-            len(tested) < len(others) and tested
-        ):  # with a baseline, only that one is compared with the best
+        if len(tested) < len(others) and tested:
+            # with a baseline, only that one is compared with the best
             return self._difference(*tested[0], ", the baseline", "")
         if not tested:
             return self._highest(best)
@@ -241,9 +240,8 @@ class _Compared:
         )
         p = f"adjusted {p_text(test.p)}, {family.describe('pair')}" if several else p_text(test.p)
         turns = best[0].turns
-        if any(
-            row.missing for row in self.rows
-        ):  # a pair has more turns than all systems in common
+        if any(row.missing for row in self.rows):
+            # a pair has more turns than all systems in common
             turns = self._common(best[0], other[0])
         over = "" if self.result.evaluated.own_turns else f"; {counted(turns, 'turn')}"
         if test.p <= ALPHA:

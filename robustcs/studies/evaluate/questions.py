@@ -38,9 +38,8 @@ def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
     metrics = means_of(result)
     family = result.families[headline_measure(metrics)] if metrics else None
-    blocks = tuple(
-        block for block in show(result) if not isinstance(block, Paragraph)
-    )  # the claim is a verdict
+    # the claim is a verdict
+    blocks = tuple(block for block in show(result) if not isinstance(block, Paragraph))
     limits = limits_of_fit(workspace.fit, workspace.project)
     return SectionContent(
         result, blocks, evaluate_findings(result), _READING, (), verdicts(result), overview(result), family, limits

@@ -172,9 +172,8 @@ class JudgingState:
             ends = f"(80% range: {self.total.low:,} to {self.total.high:,})"
             needs = verb(self.count("open"), "needs", "need")
             return f"{settled}; {orders} probably {needs} {in_words(self.total.median, 'more judgment')} {ends}"
-        if any(
-            order.sure == order.sure for order in self.orders
-        ):  # there are draws, but nothing to judge
+        if any(order.sure == order.sure for order in self.orders):
+            # there are draws, but nothing to judge
             return f"{settled}; no passage is left that could settle {orders}"
         return f"{settled}; too few judgments to estimate how many more are needed"
 

@@ -164,9 +164,8 @@ class JudgmentFile:
 
     def _repair(self, raw: bytes, scale: GradeScale) -> None:
         if not raw:
-            if hasattr(
-                os, "O_DIRECTORY"
-            ):  # the folder's entry of the new file must reach the disk, too
+            if hasattr(os, "O_DIRECTORY"):
+                # the folder's entry of the new file must reach the disk, too
                 folder = os.open(self.path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
                 os.fsync(folder)
                 os.close(folder)

@@ -211,9 +211,8 @@ def _single_keys() -> Iterator[None]:
         yield
         return
     before = termios.tcgetattr(0)
-    known = signal.signal(
-        signal.SIGCONT, lambda *_: tty.setcbreak(0, termios.TCSADRAIN)
-    )  # back from Ctrl-Z
+    # back from Ctrl-Z
+    known = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(0, termios.TCSADRAIN))
     try:
         tty.setcbreak(0, termios.TCSADRAIN)
         yield

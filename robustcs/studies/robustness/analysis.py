@@ -179,9 +179,8 @@ def variation_drops(
             "records"
         )
         tests += test
-        sums.append(
-            np.zeros(units.count)
-        )  # all categories share the columns; units without such a turn have 0
+        # all categories share the columns; units without such a turn have 0
+        sums.append(np.zeros(units.count))
         sums[-1][np.unique(units.codes[inside])] = of_part[0]
     adjusted = max_t_family(tests, sums, seed).p.tolist() if rows else []
     return [row | {"p_corrected": p} for row, p in zip(rows, adjusted, strict=True)]

@@ -416,9 +416,8 @@ def measured_drops(
             for row in pairs[pairs["metric"] == metric].itertuples()
         }
         ends |= {(second, first): (-high, -low) for (first, second), (low, high) in ends.items()}
-        ends |= {
-            (run, run): (0.0, 0.0) for run in scores.index
-        }  # a baseline may be one of its own sets
+        # a baseline may be one of its own sets
+        ends |= {(run, run): (0.0, 0.0) for run in scores.index}
         for name, group in compared.items():
             runs, baseline = list(group.sets), group.baseline
             if {baseline, *runs} <= set(scores.index):

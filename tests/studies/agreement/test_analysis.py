@@ -85,9 +85,8 @@ def test_a_text_by_hand() -> None:
     mean, majority, similarity = result.reference[["precision", "recall", "f1"]].values.tolist()
     assert mean == pytest.approx([(0.5 + 0.5) / 6, (1 + 1) / 6, (2 / 3 + 2 / 3) / 6])
     assert majority == [0, 0, 0]
-    assert similarity == pytest.approx(
-        [0.25, 0.5, 1 / 3]
-    )  # the first of two that are equally alike
+    # the first of two that are equally alike
+    assert similarity == pytest.approx([0.25, 0.5, 1 / 3])
     flags = result.annotations.set_index("worker")
     assert bool(flags.loc["w1", "outside"])
     assert bool(flags.loc["w3", "empty"]) and not bool(flags.loc["w3", "outside"])

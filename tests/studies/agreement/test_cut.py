@@ -48,9 +48,8 @@ def test_spec_14_the_sentence_task_against_experts(released: SnippetAgreement) -
 
 def test_spec_14_where_worker_sentences_stand(released: SnippetAgreement) -> None:
     """SPEC 14: 420 of 756 rows stand verbatim in the passage, 732 after stripping punctuation; the rest lost letters too."""
-    assert (
-        released.statistics["annotations"][0] == 3 * (140 + 104 + 8) == 756
-    )  # three workers for every sentence
+    # three workers for every sentence
+    assert released.statistics["annotations"][0] == 3 * (140 + 104 + 8) == 756
     assert any(
         note.endswith(
             "paragraphs: 140 verbatim, 104 letters and digits, 8 ASCII letters and digits"

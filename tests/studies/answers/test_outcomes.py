@@ -458,14 +458,12 @@ def test_labels_of_some_conversations_correct_the_shares(tmp_path: Path) -> None
         "a": "detector"
     }
 
-    labels.write_text(
-        "\n".join(["turn,response", *rows[0:24:2]]) + "\n"
-    )  # single turns: the turn is the unit
+    # single turns: the turn is the unit
+    labels.write_text("\n".join(["turn,response", *rows[0:24:2]]) + "\n")
     assert robustcs.answers(**given).estimates["judged_units"].iloc[0] == 12
 
-    labels.write_text(
-        "\n".join(["turn,response", *rows]) + "\n"
-    )  # all turns: labels replace the detector
+    # all turns: labels replace the detector
+    labels.write_text("\n".join(["turn,response", *rows]) + "\n")
     result = robustcs.answers(**given)
     assert result.responses_by == {"a": "labels"} and not len(result.estimates)
     assert counts(result, by=["outcome"])["refused"] == truth.sum()

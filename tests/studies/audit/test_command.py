@@ -128,9 +128,8 @@ def test_different_topics(shared_data: Path, capfd: pytest.CaptureFixture[str]) 
         in found["notes"]
     )
     assert tables["conclusions"][0]["pairs"] == 780
-    assert "no pair in common" in fail(
-        capfd, 2, *judged
-    )  # without runs there is nothing to compare
+    # without runs there is nothing to compare
+    assert "no pair in common" in fail(capfd, 2, *judged)
 
 
 def test_people_agree_with_themselves(demo: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -155,9 +154,8 @@ def test_slices_of_the_demo(demo: Path, capfd: pytest.CaptureFixture[str]) -> No
         == slices["all"]["pairs"]
         == 782
     )
-    assert (
-        slices["depth 1"]["mean_difference"] > slices["depth 6"]["mean_difference"]
-    )  # first turns need no rewriting
+    # first turns need no rewriting
+    assert slices["depth 1"]["mean_difference"] > slices["depth 6"]["mean_difference"]
     assert tables["agreement"][0]["judge_only"] == 1413 - 782
     assert found["policy"]["unit"] == "conversation" and found["policy"]["units"] == 10
     turned = tables["conclusions"][0]["reversed"] + tables["conclusions"][0]["swapped"]

@@ -91,9 +91,8 @@ def test_the_key_source_decides(folder: Path, capfd: pytest.CaptureFixture[str])
     (folder / "umbrela_gpt-x.qrels").rename(folder / "one.txt")
     project(folder, 'qrels = "one.txt"')
     assert run(["audit"]) == 0
-    assert (
-        "How well does the judge agree with human judges?" in capfd.readouterr().out
-    )  # the source is unknown
+    # the source is unknown
+    assert "How well does the judge agree with human judges?" in capfd.readouterr().out
     for source, name in (("model", "one"), ("people", ""), ("mixed", "")):
         project(folder, f'[qrels]\nfile = "one.txt"\nsource = "{source}"\n')
         # metrics stand in [qrels] then; read the project without them

@@ -46,9 +46,8 @@ def test_contract(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) 
         "sources": 36, "tipping": 24,
     }  # fmt: skip
     assert [(row["old"], row["new"], row["kept"]) for row in found["conflicts"]] == [(1, 2, 1)] * 3
-    assert all(
-        row["after"] < row["before"] for row in found["measures"]
-    )  # as the demo's README says
+    # as the demo's README says
+    assert all(row["after"] < row["before"] for row in found["measures"])
 
 
 @pytest.mark.parametrize(("rule", "kept"), [("keep", 1), ("replace", 2), ("max", 2)])

@@ -83,9 +83,8 @@ def test_expected_precision_is_that_of_the_model(sample: Sample) -> None:
     assert model is not None
     relevant = model.probabilities()[:, model.levels >= 2].sum(axis=1)
     expected = expected_precision(pool, grades, model.pairs, relevant)
-    np.testing.assert_allclose(
-        drawn.scores["mean"], expected, atol=0.02
-    )  # probabilities are means of a few draws
+    # probabilities are means of a few draws
+    np.testing.assert_allclose(drawn.scores["mean"], expected, atol=0.02)
     assert (drawn.scores["score"] < expected).all()
     assert (drawn.scores["low"] < expected).all() and (drawn.scores["high"] > expected).all()
 

@@ -384,7 +384,8 @@ def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
             *beside[1:],
             "slices",
             "found_slices",
-        ):  # of pairs, of all together, and of what is asked for
+        ):
+            # of pairs, of all together, and of what is asked for
             continue
         by = [column for column in ("rewriter", "metric", "threshold") if column in table]
         keys = list(table[by].drop_duplicates().itertuples(index=False, name=None))

@@ -63,10 +63,11 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
         "effect_high", "detectable", "note",
     ]  # fmt: skip
     columns = {name: list(rows[0]) for name, rows in result["tables"].items() if rows}
+    # one rewriter alone
     assert (
         not {"rewriter_tests", "rewriter_scores", "best_of", "slices", "found_slices"}
         & columns.keys()
-    )  # one rewriter alone
+    )
     assert columns.pop("rewriters")[:4] == ["rewriter", "metric", "threshold", "qa"]
     assert columns.pop("error_types")[:6] == [
         "rewriter",

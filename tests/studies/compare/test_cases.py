@@ -339,9 +339,8 @@ def test_old_scores_that_other_judgments_change(condition: str, allowed: float) 
             assert result.outcome == outcome
             reason = f"changed judgments or policy move the old score from 0.500 to {score:.3f}"
             assert (result.gate["reason"][0] == reason) == (outcome == "cannot tell")
-    added = state(
-        {"a": replace(system(ZEROS), heads=heads(210))}, "k"
-    )  # the earlier judgments all stay
+    # the earlier judgments all stay
+    added = state({"a": replace(system(ZEROS), heads=heads(210))}, "k")
     assert compared(old, added, condition, rescored=again(ZEROS, 1)).outcome == "passed"
 
 

@@ -361,7 +361,8 @@ def test_new_judgments_alone_are_no_drop(in_copy: Command, tmp_path: Path) -> No
     for name in (
         "new_judgments.txt",
         "qrels.txt",
-    ):  # where both judged a passage, the first judgment stays
+    ):
+        # where both judged a passage, the first judgment stays
         judged |= {
             tuple(line.split()[:3]): line for line in (folder / name).read_text().splitlines()
         }

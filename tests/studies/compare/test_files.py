@@ -79,9 +79,8 @@ def test_exchanged_runs_change_by_the_opposite(demo: Path, nowhere: Path) -> Non
         for pair in ((demo / OLD, demo / NEW), (demo / NEW, demo / OLD))
     )
     assert there["change"].tolist() == pytest.approx((-back["change"]).tolist())
-    assert there["ci_low"].tolist() == pytest.approx(
-        (-back["ci_high"]).tolist(), abs=0.01
-    )  # random draws are not mirrored
+    # random draws are not mirrored
+    assert there["ci_low"].tolist() == pytest.approx((-back["ci_high"]).tolist(), abs=0.01)
     assert there["low"].tolist() == pytest.approx((-back["high"]).tolist())
 
 
@@ -373,7 +372,8 @@ def test_objects_with_scores(demo: Path, nowhere: Path) -> None:
     for result in (
         robustcs.compare(*judged),
         robustcs.compare(*judged, qrels=demo / "qrels.txt"),
-    ):  # no run, with qrels, either
+    ):
+        # no run, with qrels, either
         (row,) = result.measures.itertuples()
         assert (row.system, row.metric) == ("scores", "faithfulness")
 
@@ -393,9 +393,8 @@ def test_the_present_signature_stays(demo: Path, monkeypatch: pytest.MonkeyPatch
     )
     pd.testing.assert_frame_equal(positional.measures, opened.measures)
     assert list(positional.measures["system"]) == ["original", "qr", "human"]
-    monkeypatch.chdir(
-        demo
-    )  # the measures of the folder's project do not replace those of the states
+    # the measures of the folder's project do not replace those of the states
+    monkeypatch.chdir(demo)
     pd.testing.assert_frame_equal(
         robustcs.compare("plain.toml", ".", metric="ndcg_cut_3").measures, opened.measures
     )

@@ -119,9 +119,8 @@ def test_a_report_does_not_know_deeper_passages() -> None:
         "and 3 of the 20 unjudged passages that entered it are new (17 more may be: the old state is a report; name its project"
         " instead)"
     )
-    assert (
-        fit(run(SCORES), run(SCORES, 190, 12, 8)).possibly_new == 0
-    )  # nothing unjudged lies deeper
+    # nothing unjudged lies deeper
+    assert fit(run(SCORES), run(SCORES, 190, 12, 8)).possibly_new == 0
 
 
 def test_scores_alone_have_no_passages() -> None:

@@ -72,9 +72,8 @@ def test_a_file_takes_the_place_of_files_and_not_of_settings(
     config = tmp_path / "demo" / "robustcs.toml"
     config.write_text(config.read_text().replace("[crowd]\n", "[crowd]\ntolerance = 3\n"))
     assert not tables(in_copy(f"{GRADES} --format json").out)["exclusions"]
-    assert not tables(in_copy(f"{GRADES} --format json").out)[
-        "measures"
-    ]  # the runs of the table are left out
+    # the runs of the table are left out
+    assert not tables(in_copy(f"{GRADES} --format json").out)["measures"]
 
 
 def test_files_are_written_and_evaluate_to_the_same(in_copy: Command, tmp_path: Path) -> None:

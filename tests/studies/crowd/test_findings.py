@@ -37,10 +37,11 @@ def test_scores_over_all_judged_turns() -> None:
         " for b, which misses 3 turns.",
     ]
     assert said("crowd", {"measures": [{**rows[0], "turns": 0}]}) == []
+    # as --missing own gives
     with_own_turns = [
         {**rows[0], "turns": 8, "answered": 8},
         {**rows[0], "system": "b"},
-    ]  # as --missing own gives
+    ]
     assert said("crowd", {"measures": with_own_turns}) == [
         "Judged by use, the mean P@1 over 8 turns is 0.200 (95% CI 0.100 to 0.300) for a.",
         "Judged by use, the mean P@1 over 20 turns is 0.200 (95% CI 0.100 to 0.300) for b.",

@@ -101,9 +101,8 @@ def test_differences_of_thirds_keep_their_ties() -> None:
         {"a": [third / 3 for third in thirds], "b": [0.0] * 7}, [f"{turn}" for turn in range(7)]
     ).pairs.iloc[0]
     totals = np.array(list(product((-1, 1), repeat=7))) @ thirds
-    assert (
-        row.p == (np.abs(totals) >= sum(thirds)).mean() == 0.3125
-    )  # 0.21875 with rounded differences
+    # 0.21875 with rounded differences
+    assert row.p == (np.abs(totals) >= sum(thirds)).mean() == 0.3125
     # scores that differ in their last bits do not differ
     row = make({"a": [0.1 + 0.2] * 8, "b": [0.3] * 8}, [f"{turn}" for turn in range(8)]).pairs.iloc[
         0

@@ -68,12 +68,13 @@ def test_dropping_the_antecedent(text: str, earlier: list[str], expected: str | 
     [
         ("How do I choose a garage door opener?", GARAGE, "How do I choose it?"),
         ("Why doesn't honey spoil?", ["Bees make honey."], "Why doesn't it spoil?"),
+        # two words after it: which is the verb?
         ("Why did bees die out?", ["Tell me about bees."], "Why did they die out?"),
         (
             "Why did bees suddenly die?",
             ["Tell me about bees."],
             None,
-        ),  # two words after it: which is the verb?
+        ),
         ("Why do bees die?", ["Tell me about bees."], "Why do they die?"),
         ("How do I keep the bees warm?", ["Tell me about bees."], None),
         (
@@ -162,9 +163,8 @@ def test_words_change_places() -> None:
     found = {reorder("What does a smart opener do?", seed) for seed in range(20)}
     assert found == {"What does a opener smart do?"}
     assert reorder("What is honey?", 0) is None and reorder("honey, honey!", 0) is None
-    assert (
-        len({reorder("one big red dog ran home", seed) for seed in range(200)}) == 10
-    )  # pairs of five content words
+    # pairs of five content words
+    assert len({reorder("one big red dog ran home", seed) for seed in range(200)}) == 10
 
 
 TEXT = st.text(

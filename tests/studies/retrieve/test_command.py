@@ -192,11 +192,12 @@ def test_one_edited_rewrite_is_one_question(
     capfd: pytest.CaptureFixture[str], project: Path, tmp_path: Path
 ) -> None:
     edit(project / "qr.tsv", "3_7", "Who built the first bicycle chain ever?")
+    # known elsewhere
     edit(
         project / "qr.tsv",
         "5_1",
         next(iter(Path("qr.tsv").read_text().splitlines())).split("\t")[1],
-    )  # known elsewhere
+    )
     assert counts(capfd, "--dry-run")["qr"] == (70, 69, 1)
     assert table(capfd, "explanation", "retrieve", "--explain", "3_7")[1] == {
         "system": "qr", "question": "Who built the first bicycle chain ever?", "found": "miss",
@@ -682,9 +683,8 @@ def test_interrupted_and_taken_up_again(demo: Path, tmp_path: Path) -> None:
 
     (killed,) = left("indexing", signal.SIGKILL, -signal.SIGKILL, "")
     assert killed.startswith(".robustcs-")
-    assert left("indexing", signal.SIGTERM, 143, "terminated") <= {
-        "index"
-    }  # Java may have been quicker
+    # Java may have been quicker
+    assert left("indexing", signal.SIGTERM, 143, "terminated") <= {"index"}
     shutil.rmtree(folder / "index", ignore_errors=True)
     assert left("removing", signal.SIGINT, 130, "interrupted") == {"index"}
     assert left("searching", signal.SIGTERM, 143, "terminated") == {"index"}
@@ -900,9 +900,8 @@ def test_a_grid_is_filled_with_its_missing_cells(
         f"{one}/{other}" for one in ("original", "qr", "human") for other in ("bm25", "ql")
     } - {"human/ql"}
     assert {name for name in plan if "/" in name} == cells
-    assert all(
-        plan[name][2] == (70 if name.endswith("ql") else 0) for name in cells
-    )  # bm25 is in the store
+    # bm25 is in the store
+    assert all(plan[name][2] == (70 if name.endswith("ql") else 0) for name in cells)
     code, out, err = call(capfd, "check")
     assert (
         code == 0 and "components" in out.partition("These commands can run: ")[2].partition(".")[0]
