@@ -189,7 +189,7 @@ class Table:
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the rows."""
-        columns = [self.values(name) for name in self._columns]
+        columns = [self._values(field) for field in self.fields]
         return map(_row_type(self.names)._make, zip(*columns, strict=True))
 
     def __repr__(self) -> str:
@@ -199,12 +199,17 @@ class Table:
         return Table, (self.fields, self._columns)  # so that unpickled columns are read-only too
 
     def values(self, name: str) -> list[Any]:
-        """Return a column as Python values, as rows have them."""
-        column = self._columns[name]
+        """Return a column as Python values, as rows have them.
+
+        Raises :class:`KeyError` if there is none of that name.
+        """
+        return self._values({field.name: field for field in self.fields}[name])
+
+    def _values(self, field: Field) -> list[Any]:
+        column = self._columns[field.name]
         listed: list[Any] = column.tolist()
-        kinds = {field.name: field.kind for field in self.fields}
-        if kinds[name] == "integer" and column.dtype.kind == "f":
-            return [None if np.isnan(value) else int(value) for value in listed]
+        if field.kind == "integer" and column.dtype.kind == "f":
+            return [None if value != value else int(value) for value in listed]
         return listed
 
     def take(self, rows: npt.ArrayLike) -> Table:

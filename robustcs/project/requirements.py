@@ -237,22 +237,25 @@ def scikit_learn(workspace: Workspace) -> None:
         )
 
 
+#: What to add for texts of Original and Human.
+_ADD_TEXTS = Message(
+    "add ",
+    Either(
+        "--rewrites original=FILE and --rewrites human=FILE",
+        "rewrites={'original': FILE, 'human': FILE}",
+    ),
+)
+
+
 def texts_of_turns(workspace: Workspace) -> None:
     """Require texts of Original or Human."""
     parts = workspace.project.formulations.values()
-    given = any(part.rewrites and part.role != "qr" for part in parts)
-    needs(
-        given,
-        "no-texts",
-        "no turns are given",
-        Message(
-            "add ",
-            Either(
-                "--rewrites original=FILE and --rewrites human=FILE",
-                "rewrites={'original': FILE, 'human': FILE}",
-            ),
-        ),
-    )
+    require_turns(any(part.rewrites and part.role != "qr" for part in parts))
+
+
+def require_turns(given: object) -> None:
+    """Raise :class:`UsageError` unless texts of Original or Human are ``given``."""
+    needs(given, "no-texts", "no turns are given", _ADD_TEXTS)
 
 
 def annotated_texts(workspace: Workspace) -> None:
@@ -402,14 +405,8 @@ def experiment_turns(
     """Return the turns with paraphrases and texts of Original and Human. Raises :class:`UsageError` if there are none."""
     human, original = texts.get("human"), texts.get("original")
     if not human or not original:
-        advice = Message(
-            "add ",
-            Either(
-                "--rewrites original=FILE and --rewrites human=FILE",
-                "rewrites={'original': FILE, 'human': FILE}",
-            ),
-        )
-        raise UsageError("no-baseline", "the experiment needs texts of Original and Human", advice)
+        found = "the experiment needs texts of Original and Human"
+        raise UsageError("no-baseline", found, _ADD_TEXTS)
     turns = human.keys() & original.keys() & set(paraphrased)
     if not turns:
         found = "no turn with texts of Original and Human has paraphrases"

@@ -57,10 +57,13 @@ class RunDepths(NamedTuple):
         Rank of the first relevant passage; None if the run has none.
     unjudged
         Number of unjudged passages in the top :data:`~robustcs.records.record.READ`.
+    retrieved
+        Number of passages of all these turns.
     """
 
     first: Mapping[str, int | None]
     unjudged: Mapping[str, int]
+    retrieved: int
 
 
 class ScoredTurns:
@@ -217,16 +220,17 @@ class ScoredTurns:
         scored = self.read if of_answers else self.ranked
         if not any(measure in one for one in scored[0].values()):
             return None
-        if of_answers not in self._formulations:
-            self._formulations[of_answers] = self._read_formulations(of_answers)
-        return self._formulations[of_answers]
+        return self._formulations_by_answers if of_answers else self._formulations_by_rankings
 
     @cached_property
-    def _formulations(self) -> dict[bool, tuple[Formulations, Basis] | None]:
-        return {}
+    def _formulations_by_rankings(self) -> tuple[Formulations, Basis] | None:
+        return self._formulations(self.ranked[0])
 
-    def _read_formulations(self, of_answers: bool) -> tuple[Formulations, Basis] | None:
-        scored = self.read[0] if of_answers else self.ranked[0]
+    @cached_property
+    def _formulations_by_answers(self) -> tuple[Formulations, Basis] | None:
+        return self._formulations(self.read[0])
+
+    def _formulations(self, scored: Mapping[str, TurnScores]) -> tuple[Formulations, Basis] | None:
         names = dict.fromkeys(measure for one in scored.values() for measure in one)
         asked = [parse_measure(name, given=True) for name in names]
         workspace = self.workspace.of(replace(self.project, metrics=()))
@@ -260,17 +264,15 @@ class ScoredTurns:
             found[name] = RunDepths(
                 dict(zip(matrix.turns, first, strict=True)),
                 dict(zip(matrix.turns, unjudged, strict=True)),
+                int(matrix.retrieved.sum()),
             )
-            self._passages += int(matrix.retrieved.sum())
         return found
-
-    #: Number of passages of all runs in judged turns.
-    _passages = 0
 
     @cached_property
     def tops(self) -> dict[str, GradedTop]:
         """System → turn → its passages with grades; of very many, only the best."""
-        whole = bool(self.depths) and self._passages <= MOST_PASSAGES
+        passages = sum(one.retrieved for one in self.depths.values())
+        whole = bool(self.depths) and passages <= MOST_PASSAGES
         return self.workspace.tops(self.runs, _WHOLE if whole else DEEPEST)
 
     @cached_property

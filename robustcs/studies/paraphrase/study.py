@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from robustcs.errors import UsageError
-from robustcs.messages import Either, Message, OptionName
+from robustcs.messages import Message, OptionName
 from robustcs.studies.signature import Folder, Opt, at_least
 from robustcs.studies.study import SEED, Call, Command, check_common_turns
 
@@ -117,19 +117,10 @@ def ask(
 
 def prepare(workspace: Workspace) -> tuple[TurnTexts, TurnTexts]:
     """Read and check the inputs. Return the raw and the manual turns."""
+    from robustcs.project.requirements import require_turns
+
     original, human = (workspace.texts.get(role, {}) for role in ("original", "human"))
-    if not original and not human:
-        raise UsageError(
-            "no-texts",
-            "no turns are given",
-            Message(
-                "add ",
-                Either(
-                    "--rewrites original=FILE and --rewrites human=FILE",
-                    "rewrites={'original': FILE, 'human': FILE}",
-                ),
-            ),
-        )
+    require_turns(original or human)
     if original and human:
         check_common_turns("Original", original, "Human", human)
     return original, human
