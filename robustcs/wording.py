@@ -57,6 +57,13 @@ def shortened(files: Sequence[str], most: int = 5) -> list[str]:
     ]
 
 
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the known word that is most like a misspelled one; empty if none is like it."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, list(known), n=1)), "")
+
+
 def told_once(notes: Iterable[tuple[str, str, str]]) -> list[str]:
     """Merge notes (text, name, text) that differ only in the name: ``no text of t5, gpt for 2 turns``."""
     names: dict[tuple[str, str], dict[str, None]] = {}

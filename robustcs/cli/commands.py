@@ -26,6 +26,7 @@ from robustcs.project.sources import OTHER_NAMES
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 from robustcs.studies.signature import MOST, help_of, parameters_of
 from robustcs.studies.study import Study
+from robustcs.wording import nearest
 
 if TYPE_CHECKING:
     from robustcs.documents.document import Block
@@ -199,12 +200,9 @@ class Commands(click.Group):
         """Resolve as click does; suggestions for a misspelled command include those that are not loaded."""
         name = arguments[0]
         if not name.startswith("-") and name not in (*_LISTED, *self.commands):
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, _LISTED, 1)
-            context.fail(
-                f"No such command {name!r}." + (f" Did you mean {close[0]!r}?" if close else "")
-            )
+            near = nearest(name, _LISTED)
+            meant = f" Did you mean {near!r}?" if near else ""
+            context.fail(f"No such command {name!r}.{meant}")
         return super().resolve_command(context, arguments)
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:

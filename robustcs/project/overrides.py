@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
@@ -32,6 +31,7 @@ from robustcs.project.sources import (
     several,
     text_of,
 )
+from robustcs.wording import nearest
 
 #: Other names of keys, mostly the singular of keys that accept several values; both are accepted.
 SINGULARS = {"metric": "metrics", "threshold": "thresholds", "run": "runs", "judge": "judges",
@@ -94,8 +94,8 @@ def in_plural(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unknown(key: str, known: Collection[str]) -> UsageError:
-    near = difflib.get_close_matches(key, sorted(set(known)), n=1)
-    meant = f"did you mean {near[0]!r}? " if near else ""
+    near = nearest(key, sorted(set(known)))
+    meant = f"did you mean {near!r}? " if near else ""
     return UsageError(
         "no-such-input",
         f"no input is named {key!r}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.records.filter import Filter, Search, Term, normalised, parse_field, parse_filter
 from robustcs.statistics import Mask
+from robustcs.wording import nearest
 
 #: Values of a field: words, of which a turn may have several, or numbers.
 FieldKind = Literal["words", "number"]
@@ -227,10 +227,10 @@ class TurnTable:
         found = names.get(normalised(name))
         if found is not None:
             return self.columns[found]
-        near = difflib.get_close_matches(normalised(name), list(names), n=1)
+        near = nearest(normalised(name), names)
         meant = f"fields are {', '.join(self.columns)}."
         if near:
-            meant = f"did you mean {names[near[0]]}?"
+            meant = f"did you mean {names[near]}?"
         raise UsageError(
             "no-such-field",
             f"no turn has a field {name!r}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from robustcs.errors import UsageError
@@ -18,7 +17,7 @@ from robustcs.records.schema import TurnRecord
 from robustcs.slicing import WORDS
 from robustcs.studies.fields import turns_of
 from robustcs.studies.turns.analysis import TurnList, turn_list
-from robustcs.wording import some_of
+from robustcs.wording import nearest, some_of
 
 #: Number of systems that are shown if none is named and there are no formulations.
 _SHOWN = 4
@@ -97,8 +96,8 @@ def _known(turns: TurnRecords, turn: str) -> str:
     wanted = turn.strip()
     if wanted in ids:
         return wanted
-    near = get_close_matches(wanted, ids, n=1)
-    advice = f"did you mean {near[0]}?" if near else f"turns are {some_of(list(ids))}"
+    near = nearest(wanted, ids)
+    advice = f"did you mean {near}?" if near else f"turns are {some_of(list(ids))}"
     raise UsageError("no-such-turn", f"there is no turn {turn!r}", advice)
 
 
