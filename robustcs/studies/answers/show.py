@@ -32,6 +32,7 @@ from robustcs.wording import counted, sentences, system_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
+    from matplotlib.lines import Line2D
 
 #: Pairs in the printed tables; JSON and CSV contain all.
 SHOWN = 10
@@ -373,9 +374,10 @@ _GOLD_GIVEN = "gold passage given"
 def outcome_rows(result: Answers) -> list[OutcomeRow]:
     """Return the rows of the figure, kind by kind; outcomes that no system has are left out."""
     alone = answers_alone(result)
+    outcomes = result.outcomes
     rows = []
     for kind in KINDS:
-        of_kind = result.outcomes[result.outcomes["kind"] == kind]
+        of_kind = outcomes[outcomes["kind"] == kind]
         turns = of_kind.groupby("system")["count"].sum()
         turns = turns[turns > 0]
         of = "" if alone else named(kind)
@@ -410,8 +412,6 @@ def outcome_dots(
     marked: Sequence[str],
 ) -> MatplotlibFigure:
     """Draw a row for each outcome under its kind of turn, and in it a dot for each system; ``marked`` have a colour."""
-    from matplotlib.lines import Line2D
-
     labels = [one_line(row.label) for row in rows]
     left = 0.2 + _INDENT + max(room(labels), room([row.of for row in rows], bold=True) - _INDENT)
     names = [shortened(system_name(name), 30) for name in marked]
@@ -427,7 +427,8 @@ def outcome_dots(
             down += scaled(_HEAD)
         places.append(down + scaled(_ROW) / 2)
         down += scaled(_ROW)
-    figure = new_figure(width.inches, legend + down + scaled(_AXIS))
+    height = legend + down + scaled(_AXIS)
+    figure = new_figure(width.inches, height)
     axes = add_panel(figure, left, scaled(_AXIS), width.inches - left - scaled(_EDGE), down)
     axes.set(xlim=(0, 1), ylim=(down, 0))
     ticks = np.arange(0, 101, 50 if width.narrow else 20)
@@ -445,15 +446,16 @@ def outcome_dots(
         shares = [row.shares.get(name, np.nan) for row in rows]
         y = [place + shift * scaled(_ROW) for place in places]
         dots(axes, shares, y, colours.get(name, _GREY), alpha=1.0 if name in colours else 0.5)
-    look: dict[str, Any] = {
-        "marker": "o",
-        "linestyle": "none",
-        "markersize": 4.6,
-        "markeredgewidth": 0,
-    }
-    handles = [Line2D([], [], color=colours[name], **look) for name in marked]
-    handles.append(Line2D([], [], color=_GREY, alpha=0.5, **look))
-    height = legend + down + scaled(_AXIS)
-    pairs = list(zip(keys, handles, strict=False))
+    explained = _dots_explained([colours[name] for name in marked])
+    pairs = list(zip(keys, explained, strict=False))
     add_legend(figure, pairs, width.inches / 2, height - 0.04, across, "center")
     return figure
+
+
+def _dots_explained(colours: Sequence[str]) -> list[Line2D]:
+    """Return the dots of a legend: one of each colour, and that of all other systems."""
+    from matplotlib.lines import Line2D
+
+    look: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 0}
+    dots_of_systems = [Line2D([], [], color=colour, markersize=4.6, **look) for colour in colours]
+    return [*dots_of_systems, Line2D([], [], color=_GREY, alpha=0.5, markersize=4.6, **look)]

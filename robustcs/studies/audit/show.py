@@ -233,13 +233,9 @@ def audit_figure(width: Width, result: Audit, judges: Sequence[str]) -> Matplotl
 
     In a narrow column, bias is below.
     """
+    frames = {name: frame for name, frame in result.tables.items() if "judge" in frame}
     parts = [
-        {
-            name: frame[frame["judge"] == judge]
-            for name, frame in result.tables.items()
-            if "judge" in frame
-        }
-        for judge in judges
+        {name: frame[frame["judge"] == judge] for name, frame in frames.items()} for judge in judges
     ]
     slices = [
         [shortened(name, _NAME) for name in part["bias"]["slice"].str.removeprefix("found by ")]
