@@ -221,7 +221,8 @@ class Table:
         """Return the table of the rows with these values in these columns."""
         chosen = np.ones(len(self), dtype=bool)
         for name, value in equal.items():
-            chosen &= np.asarray(self._columns[name] == value, dtype=bool)
+            wanted = _objects([value])  # as an array of texts, it would lose final NUL characters
+            chosen &= np.asarray(self._columns[name] == wanted, dtype=bool)
         return self.take(chosen)
 
     def without(self, names: Iterable[str]) -> Table:
