@@ -79,7 +79,7 @@ def breakdown(
 def sweep(
     qrels: Project | Input | Sequence[Input] | None = ...,
     *,
-    step: str = ...,
+    step: float = ...,
     project: Project | StrPath | None = ...,
     original: Input | Mapping[str, Input] | None = ...,
     qr: Input | Mapping[str, Input] | None = ...,

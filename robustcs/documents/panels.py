@@ -22,7 +22,7 @@ from robustcs.documents.style import (
     scaled,
     text_width,
 )
-from robustcs.documents.text import one_line, shortened
+from robustcs.documents.text import one_line, shortened_names
 from robustcs.wording import counted, system_name
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def tell_left_out(figure: Figure, gone: int, y: float = EDGE) -> None:
 
 def names_and_room(names: Sequence[str], most: int = NAME) -> tuple[list[str], float]:
     """Return the names of rows as they are shown, with at most ``most`` characters, and their width in inches."""
-    shown = [shortened(system_name(name), most) for name in names]
+    shown = shortened_names([system_name(name) for name in names], most)
     return shown, max(_LEFT, _BESIDE + room(shown))
 
 

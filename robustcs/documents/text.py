@@ -6,9 +6,10 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, count, groupby
+from os.path import commonprefix
 
 from robustcs.documents.document import Column
 
@@ -58,6 +59,33 @@ def shortened(name: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1 - end]}…{line[-end:]}"
 
 
+def shortened_names(names: Sequence[str], most: int) -> list[str]:
+    """Return each name in at most ``most`` characters (at least 12); different names stay different.
+
+    Names that would look alike show the place from which they differ instead of their end.
+    """
+    lines = [one_line(name) for name in names]
+    shown = {line: shortened(line, most) for line in lines}
+    for short, some in _alike(shown).items():
+        head, differ = short[: most // 4], len(commonprefix(some))
+        for line in some:
+            shown[line] = f"{head}…{line[differ:]}"[:most]
+    for short, some in _alike(shown).items():
+        for line in some:
+            numbered = (f" ({number})" for number in count(1))
+            names_of_all = (short[: most - len(end)] + end for end in numbered)
+            shown[line] = next(name for name in names_of_all if name not in shown.values())
+    return [shown[line] for line in lines]
+
+
+def _alike(shown: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return shortened text → the lines that have it, where these are several."""
+    found: dict[str, list[str]] = {}
+    for line, short in shown.items():
+        found.setdefault(short, []).append(line)
+    return {short: some for short, some in found.items() if len(some) > 1}
+
+
 def beginning(text: str, most: int) -> str:
     """Return ``text``, cut to ``most`` characters with an ellipsis if it is longer."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
@@ -76,7 +104,7 @@ def panel_titles(titles: Sequence[str], most: int) -> list[str]:
         and len(parts) > 1
     ):
         titles = [rest or head for head, _, rest in parts]
-    return [shortened(title, most) for title in titles]
+    return shortened_names(titles, most)
 
 
 def breakable(text: str, longest: int = 24) -> str:

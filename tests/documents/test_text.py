@@ -18,6 +18,7 @@ from robustcs.documents.text import (
     one_line,
     panel_titles,
     shortened,
+    shortened_names,
     visible,
 )  # fmt: skip
 
@@ -101,6 +102,26 @@ def test_shortened_names_differ_at_the_end() -> None:
         shortened("twelve chars", 12) == "twelve chars"
         and beginning("twelve or more", 8) == "twelve…"
     )
+
+
+@given(st.lists(st.text("ab (1)", max_size=40), unique=True), st.integers(12, 22))
+def test_shortened_names_stay_different(names: list[str], most: int) -> None:
+    lines = {one_line(name) for name in names}
+    shown = shortened_names(names, most)
+    assert all(len(name) <= most for name in shown)
+    assert len(set(shown)) == len(lines)
+    short = [name for name in names if len(one_line(name)) <= most]
+    if len(short) == len(names):
+        assert shown == [one_line(name) for name in names]
+
+
+def test_names_that_would_look_alike_show_where_they_differ() -> None:
+    names = [f"meta-llama/Llama-3.1-{size}B-Instruct-with-passages" for size in (8, 405)]
+    assert shortened_names([*names, "bm25"], 22) == [
+        "meta-…8B-Instruct-with",
+        "meta-…405B-Instruct-wi",
+        "bm25",
+    ]
 
 
 def test_titles_of_panels_drop_what_all_share_if_one_is_too_long() -> None:

@@ -19,7 +19,7 @@ from robustcs.documents.panels import (
 )
 from robustcs.documents.style import FIRST, SECOND, Width, room, scaled
 from robustcs.documents.tables import Shown, cell, result_table, wide_table
-from robustcs.documents.text import one_line, shortened
+from robustcs.documents.text import one_line, shortened_names
 from robustcs.documents.words import clustered, measure_label, percent
 from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
@@ -414,7 +414,7 @@ def outcome_dots(
     """Draw a row for each outcome under its kind of turn, and in it a dot for each system; ``marked`` have a colour."""
     labels = [one_line(row.label) for row in rows]
     left = 0.2 + _INDENT + max(room(labels), room([row.of for row in rows], bold=True) - _INDENT)
-    names = [shortened(system_name(name), 30) for name in marked]
+    names = shortened_names([system_name(name) for name in marked], 30)
     keys = [*names, "other systems"] if len(marked) < len(systems) else names
     across = keys_across(keys, width.inches - 0.3)
     legend = legend_height(len(keys), across) + 0.08

@@ -24,7 +24,7 @@ from robustcs.documents.panels import (
 )
 from robustcs.documents.style import FIRST, INK, SECOND, Width, fitted, room, scaled
 from robustcs.documents.tables import Shown, result_table, wide_table
-from robustcs.documents.text import shortened
+from robustcs.documents.text import shortened_names
 from robustcs.documents.words import clustered, measure_label, noted, number, signed
 from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import ALL, FOUND, Audit
@@ -238,7 +238,7 @@ def audit_figure(width: Width, result: Audit, judges: Sequence[str]) -> Matplotl
         {name: frame[frame["judge"] == judge] for name, frame in frames.items()} for judge in judges
     ]
     slices = [
-        [shortened(name, _NAME) for name in part["bias"]["slice"].str.removeprefix("found by ")]
+        shortened_names(part["bias"]["slice"].str.removeprefix("found by ").tolist(), _NAME)
         for part in parts
     ]
     bias = [part["bias"][["mean_difference", "ci_low", "ci_high"]].to_numpy() for part in parts]

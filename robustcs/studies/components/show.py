@@ -13,7 +13,7 @@ from robustcs.documents.panels import add_panel, new_figure, panel_title, rectan
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.style import INK, MAX_HEIGHT, Width, mixed, room, scaled, text_width
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
-from robustcs.documents.text import one_line, shortened
+from robustcs.documents.text import one_line, shortened_names
 from robustcs.documents.words import clustered, cut_label, measure_label, noted, number, score
 from robustcs.evaluation.grid import CAUSES
 from robustcs.lazy import pd
@@ -295,8 +295,8 @@ def _heatmap(width: Width, result: Components, metric: str) -> MatplotlibFigure:
     for row in result.rows("means", metric=metric):
         means[grid.places[row.wording, row.ranker]] = row.value
     most = _SHORT if width.narrow else _NAME
-    wordings = [shortened(name, most) for name in grid.wordings]
-    rankers = [shortened(name, most) for name in grid.rankers]
+    wordings = shortened_names(grid.wordings, most)
+    rankers = shortened_names(grid.rankers, most)
     full = width.inches if width.narrow else min(width.inches, 1.6 + _WIDEST * len(rankers))
     left = 0.1 + room(wordings)
     inside = full - left - _EDGE

@@ -124,23 +124,19 @@ class Sweep(Result):
         return _blame(self.swept, untested=bool(many_missing(self.evaluated.unscored_by)))
 
 
-def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
+def threshold_grid(step: float = 0.02) -> tuple[float, ...]:
     """Return 0, step, 2·step, … 1 without rounding errors: 0.58, not 0.5800000000000001.
 
     Raises :class:`UsageError` for a step that is not a number from 0.0001 to 1.
     """
-    try:
-        size = Decimal(step)
-        fits = Decimal("0.0001") <= size <= 1
-    except ArithmeticError:
-        fits = False
-    if not fits:
+    if not 0.0001 <= step <= 1:
         raise UsageError(
             "bad-step",
-            f"step {step!r} is not possible",
+            f"step {step:g} is not possible",
             "write a number from 0.0001 to 1, such as 0.02",
         )
-    grid = [size * i for i in range(int(1 / size) + 1)]
+    size = Decimal(repr(step))  # the digits that the user wrote
+    grid = [size * number for number in range(int(1 / size) + 1)]
     if grid[-1] != 1:
         grid.append(Decimal(1))
     return tuple(float(point) for point in grid)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from robustcs.studies.sweep.analysis import Sweep
 
 
-def ask(workspace: Workspace, *, step: Annotated[str, Opt("T", rare=True)] = "0.02") -> Sweep:
+def ask(workspace: Workspace, *, step: Annotated[float, Opt("T", rare=True)] = 0.02) -> Sweep:
     """How do the bins change with the threshold? Count the turns per bin at every threshold and draw them as a figure.
 
     Measures that are 0 or 1 on every turn, such as P_1, are included only if --metric or the project file names them. Several
