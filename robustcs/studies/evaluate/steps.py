@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, is_averaged, parse_measure
@@ -30,8 +31,12 @@ def ranked_alike(
     return frozenset(name for name in orders if orders[name] == orders.get(firsts[name]))
 
 
-def _order(ranking: Ranking) -> list[tuple[str, list[str]]]:
-    return list(ranking.by_turn())
+def _order(ranking: Ranking) -> str:
+    """Return a digest of the passages of every turn in their order: hundreds of runs would not fit into memory."""
+    digest = sha256()
+    for turn, passages in ranking.by_turn():
+        digest.update(repr((turn, passages)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def is_share(metric: str, scores: Sequence[Scores]) -> bool:
