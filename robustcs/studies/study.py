@@ -66,6 +66,8 @@ class Study:
         Option without which the command would wait for input on the keyboard.
     gives_fields
         Has fields of turns (``fields.py``).
+    input
+        What users give in order to ask its question, in words.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Study:
     batch_option: str = ""
     own: str = ""
     gives_fields: bool = False
+    input: str = ""
 
     @property
     def command(self) -> Command:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ class Check(Result):
     problems
         Problems of files, and the number of all problems, including those not listed.
     without_input
-        Commands for which there is no input of any kind.
+        Command → the input that it needs, in words; commands without any such input.
     """
 
     study = "check"
@@ -65,7 +65,7 @@ class Check(Result):
     )  # fmt: skip
 
     problems: tuple[tuple[Problem, ...], int] = ((), 0)
-    without_input: tuple[str, ...] = ()
+    without_input: Mapping[str, str] = field(default_factory=dict)
 
 
 def text_rows(

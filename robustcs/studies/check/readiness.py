@@ -63,14 +63,14 @@ class Readiness:
         ]
         return [*rows, _row("report", self._report_error(errors))]
 
-    def without_input(self) -> tuple[str, ...]:
-        """Return the commands for which the project has no input of any kind."""
+    def without_input(self) -> dict[str, str]:
+        """Return command → the input that it needs, in words; commands without any such input."""
         given = _given(self.project)
-        return tuple(
-            f"{one.name} {one.batch_option}".strip()
+        return {
+            f"{one.name} {one.batch_option}".strip(): one.input
             for one in STUDIES
-            if one.reads and not any(given[name] for name in one.reads)
-        )
+            if one.input and not given[one.name]
+        }
 
     def _error(self, one: Study) -> RobustcsError | None:
         """Return the error that the command would raise; None if it can run."""
@@ -366,32 +366,42 @@ class Readiness:
         return InputError(wrong[shown[0]]) if shown else None
 
 
-def _given(project: Project) -> dict[str, object]:
-    """Return the inputs of the registry → a true value if the project has some of them, complete or not.
+def _given(project: Project) -> dict[str, bool]:
+    """Return study → whether the project has an input for it, complete or not.
 
-    Scores, answers and texts of formulations are separate inputs; judgments alone are part of several.
+    Judgments, and runs and scores that several studies read, are given for ``evaluate``, ``unjudged``, ``judge`` and ``turns``.
     """
     parts = project.formulations.values()
+    scored = bool(project.systems) or any(part.scores or part.answers for part in parts)
+    compared = any(part.role != "original" for part in parts)
     texts = any(part.rewrites or part.samples for part in parts)
-    judged, systems = project.qrels or project.gold, project.systems
-    scored = any(part.run or part.scores or part.answers for part in parts)
-    own = (
-        "qrels",
-        "components",
-        "new_judgments",
-        "judges",
-        "groups",
-        "paraphrases",
-        "collection",
-        "answers",
-        "review",
-    )
+    samples = project.sample_runs or any(part.samples or part.sample_runs for part in parts)
+    paraphrases = bool(project.paraphrases)
     return {
-        "formulations": judged or scored, "question_pairs": judged or scored, "systems": judged or systems or scored,
-        "runs": systems, "compared_runs": systems, "sampled": texts or project.sample_runs,
-        "rewrites": texts, "rewrites_alone": texts, "texts": project.texts or project.raw_texts,
-        **{name: getattr(project, name) for name in (*own, "clariq", "agreement", "crowd")},
-    }  # fmt: skip
+        "breakdown": compared,
+        "sweep": compared,
+        "components": bool(project.components),
+        "correlate": compared,
+        "review": project.review is not None,
+        "turns": scored or texts or project.answers is not None,
+        "evaluate": scored,
+        "samples": bool(samples),
+        "unjudged": bool(project.systems),
+        "augment": bool(project.new_judgments),
+        "audit": bool(project.judges),
+        "robustness": bool(project.groups),
+        "judge": bool(project.systems),
+        "paraphrase": texts,
+        "testsets": paraphrases,
+        "retrieve": texts or bool(project.texts or project.raw_texts),
+        "diversity": paraphrases,
+        "answers": project.answers is not None,
+        "clariq": project.clariq is not None,
+        "passages": project.collection is not None,
+        "agreement": project.agreement is not None,
+        "crowd": project.crowd is not None,
+        "compare": False,
+    }
 
 
 def _survey_names(files: Iterable[ScoredFile]) -> set[str]:

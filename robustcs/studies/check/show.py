@@ -46,7 +46,7 @@ def _state(row: Any) -> str:
 
 
 def _commands(result: Check) -> Iterator[Block]:
-    """Yield the commands that can run, and the table of the others with what they need."""
+    """Yield the commands that can run, those that cannot although they have an input, and what would allow further ones."""
     rows = result.rows("commands")
     ready = [row.command for row in rows if row.runs]
     yield Paragraph(
@@ -54,10 +54,20 @@ def _commands(result: Check) -> Iterator[Block]:
         if ready
         else "No command can run on these inputs."
     )
-    none = [row.command for row in rows if not row.runs and row.command in result.without_input]
-    yield result_table(
-        result, "commands", "Which commands cannot run, and what do they need?",
-        ["command", (text(" "), lambda row: "; ".join(filter(None, (row.because, row.give))))],
-        f"No input for: {', '.join(none)}." if none else "",
-        rows=[row for row in rows if not row.runs and row.command not in none],
-    )  # fmt: skip
+    others = [row for row in rows if not row.runs]
+    incomplete = [row for row in others if row.command not in result.without_input]
+    if incomplete:
+        yield result_table(
+            result,
+            "commands",
+            "Which commands cannot run, and what do they need?",
+            ["command", (text(" "), lambda row: "; ".join(filter(None, (row.because, row.give))))],
+            rows=incomplete,
+        )
+    further: dict[str, list[str]] = {}
+    for row in others:
+        if row not in incomplete:
+            further.setdefault(result.without_input[row.command], []).append(row.command)
+    if further:
+        inputs = [f"{what} ({', '.join(commands)})" for what, commands in further.items()]
+        yield Paragraph(f"Further inputs answer further questions: {', '.join(inputs)}.")

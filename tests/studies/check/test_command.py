@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -269,41 +270,34 @@ def test_what_is_not_known_of_a_run_is_null(in_copy: Command, tmp_path: Path) ->
 
 
 def test_commands_that_can_run_come_first(in_demo: Command) -> None:
-    """Then those that lack something, each with what to add, then in one line those without any input; each once."""
+    """Then in one line those for which nothing was given, each once, by what they need."""
     line = "check --config /dev/null --qrels qrels.txt --run bm25=runs/plain_human.trec"
     rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["commands"]
     assert list(rows[0]) == ["command", "runs", "because", "give"] and len(rows) == 24
-    for named in ("", " --table commands"):
-        printed = in_demo(f"{line}{named}").out
-        ready, lacking, none = (
-            printed[printed.index(head) :]
-            for head in (
-                "These commands can run: ",
-                "Which commands cannot run, and what do they need?",
-                "No input for: ",
-            )
-        )
-        assert len(ready) > len(lacking) > len(none)
-        assert ready.startswith(
-            "These commands can run: turns, evaluate, unjudged, judge --list, report.\n"
-        )
-        assert " ".join(none.split()).startswith(
-            "No input for: review, samples, paraphrase, testsets, retrieve, diversity, answers, clariq, agreement, crowd."
-        )
-        own = {cells[0] for cells in map(str.split, lacking[: -len(none)].splitlines()) if cells}
-        assert own >= {
-            "breakdown",
-            "sweep",
-            "components",
-            "correlate",
-            "augment",
-            "audit",
-            "robustness",
-            "passages",
-            "compare",
-        }
-        assert not own & {"clariq", "crowd", "agreement", "evaluate", "report"}
-        assert "audit       no judges are given; add --judge NAME=FILE\n" in lacking
+    printed = in_demo(line).out
+    assert "Which commands cannot run" not in printed
+    ready = printed.index("These commands can run: turns, evaluate, unjudged, judge --list, report.\n")
+    further = " ".join(printed[printed.index("Further inputs answer further questions: ") :].split())
+    assert ready < printed.index("Further inputs")
+    told = further[: further.index(" 70 turns")]
+    assert told.endswith("(crowd), another state (compare).")
+    assert "runs or scores of a rewriter and of Human (breakdown, sweep)" in told
+    lacking = [row["command"] for row in rows if not row["runs"]]
+    named = [name for part in re.findall(r"\((.*?)\)", told) for name in part.split(", ")]
+    assert sorted(named) == sorted(lacking)
+
+
+def test_commands_with_some_of_their_inputs_have_a_row(in_demo: Command) -> None:
+    line = (
+        "check --config /dev/null --qrels qrels.txt --qr runs/plain_qr.trec"
+        " --new-judgments new_judgments.txt"
+    )
+    printed = in_demo(line).out
+    rows = printed[printed.index("Which commands cannot run, and what do they need?") :]
+    rows = rows[: rows.index("Further inputs")]
+    assert re.search(r"breakdown +no run or scores of the human formulation", rows)
+    assert "sweep" in rows and "correlate" in rows
+    assert not any(name in rows for name in ("augment", "crowd", "audit", "passages", "compare"))
 
 
 def test_a_project_without_a_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
