@@ -15,10 +15,6 @@ def _no_record(turn: str) -> TurnRecord:
     raise KeyError(turn)
 
 
-def _no_turns(where: str) -> list[str]:
-    return []
-
-
 @dataclass(frozen=True)
 class TurnList(Result):
     """The turns that a filter selects, in an order.
@@ -39,8 +35,6 @@ class TurnList(Result):
         Whether a single turn is shown with all its details.
     passages
         Passage → text, for a single turn.
-    select
-        Returns the turns that another filter selects; see :meth:`turns_where`.
     """
 
     study = "turns"
@@ -75,7 +69,6 @@ class TurnList(Result):
     record: Callable[[str], TurnRecord] = field(default=_no_record, repr=False)
     one: bool = False
     passages: Mapping[str, str] = field(default_factory=dict, repr=False)
-    select: Callable[[str], list[str]] = field(default=_no_turns, repr=False)
 
     @computes(turns)
     def _turns(self) -> list[tuple[Any, ...]]:
@@ -85,13 +78,6 @@ class TurnList(Result):
     @computes(records)
     def _records(self) -> list[tuple[Any, ...]]:
         return [(turn, self.record(turn)) for turn in self.ids]
-
-    def turns_where(self, where: str) -> list[str]:
-        """Return all turns of the project that a filter selects, in natural order.
-
-        Raises :class:`UsageError` if the filter cannot be read, or names an unknown field or system.
-        """
-        return self.select(where)
 
 
 def turn_list(
