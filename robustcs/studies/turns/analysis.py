@@ -11,7 +11,7 @@ from robustcs.records.schema import TurnRecord
 from robustcs.result import Result, computes, count, measure, score, table, text
 
 
-def _no_record(turn: str) -> TurnRecord:
+def _no_record(turn: str, *, complete: bool = True) -> TurnRecord:
     raise KeyError(turn)
 
 
@@ -30,7 +30,7 @@ class TurnList(Result):
     ids
         The turns.
     record
-        Turn → its record.
+        Returns the record of a turn; with ``complete=False`` without the fields on request.
     one
         Whether a single turn is shown with all its details.
     passages
@@ -66,14 +66,17 @@ class TurnList(Result):
     cut: tuple[str, str] | None = None
     systems: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
-    record: Callable[[str], TurnRecord] = field(default=_no_record, repr=False)
+    record: Callable[..., TurnRecord] = field(default=_no_record, repr=False)
     one: bool = False
     passages: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @computes(turns)
     def _turns(self) -> list[tuple[Any, ...]]:
         name, threshold = self.cut or ("", "")
-        return [row for turn in self.ids for row in _rows(self.record(turn), name, threshold)]
+        found: list[tuple[Any, ...]] = []
+        for turn in self.ids:
+            found += _rows(self.record(turn, complete=False), name, threshold)
+        return found
 
     @computes(records)
     def _records(self) -> list[tuple[Any, ...]]:
@@ -82,7 +85,7 @@ class TurnList(Result):
 
 def turn_list(
     ids: Sequence[str],
-    record: Callable[[str], TurnRecord],
+    record: Callable[..., TurnRecord],
     evaluated: Evaluated,
     measure_name: str,
     threshold: str,

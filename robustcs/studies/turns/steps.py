@@ -59,7 +59,7 @@ def listed(
         cut = inputs.cut_of(*asked.cut)
         turns.add_cut(cut.written)
     for one in ordered[:1] or table.ids[:1]:
-        turns.record(one)  # reads every file now, so that the result names it
+        turns.record(one, complete=False)  # reads every file now, so that the result names it
     passages = {}
     if turn is not None:
         passages = inputs.passage_texts(_to_read(turns.record(ordered[0])))
