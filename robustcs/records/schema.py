@@ -85,6 +85,13 @@ class SystemRecord(TypedDict):
             " ([breakdown](breakdown.md))",
         ]
     ]
+    bin: NotRequired[
+        Annotated[
+            ByCut,
+            "measure and threshold → whether Original, the rewriter and Human are correct, as `0`"
+            " or `1`: `001`; `-` for an unknown Original ([breakdown](breakdown.md))",
+        ]
+    ]
     blame: NotRequired[
         Annotated[
             ByCut,
