@@ -24,12 +24,13 @@ from robustcs.errors import RobustcsError, UsageError
 from robustcs.messages import Python
 from robustcs.project.model import STUDY_TABLES, Project
 from robustcs.project.overrides import SINGULARS, in_plural, with_inputs
-from robustcs.project.parallel_io import jobs_of
+from robustcs.project.parallel_io import Jobs, jobs_of
 from robustcs.project.sources import BY_NAME, OTHER_NAMES, SOURCES, several
 from robustcs.studies.registry import STUDIES, study
 from robustcs.studies.signature import MOST, Opt, types_of
 
 if TYPE_CHECKING:
+    from robustcs.records.table import TurnTable
     from robustcs.studies.study import Study
 
 StrPath = str | os.PathLike[str]
@@ -203,6 +204,24 @@ def signature_of(one: Study) -> inspect.Signature:
     )
 
 
+def _selection(project: Project, jobs: Jobs, slices: Any) -> Callable[[str], list[str]]:
+    """Return the function that selects turns of a project by a filter; its first call reads the inputs."""
+    from robustcs.inputs.readings import reading_once
+
+    @cache
+    def table() -> TurnTable:
+        from robustcs.project.workspace import Workspace
+        from robustcs.studies.turns.steps import read_turns
+
+        return read_turns(Workspace(project, jobs), slices)[1].table
+
+    def select(where: str) -> list[str]:
+        with _in_python(), reading_once():
+            return table().where(where)
+
+    return select
+
+
 @cache
 def _function(one: Study) -> Callable[..., Any]:
     """Return a study as a function: its own keywords go to ``ask``; all others are inputs of the project."""
@@ -279,7 +298,10 @@ def _function(one: Study) -> Callable[..., Any]:
         else:
             result = ask_by(ask, workspace, by, **mine)
         result = workspace.stated(result)
-        return result.changed(inputs=tuple(workspace.inputs))
+        select = result.select
+        if select is None and not hasattr(one.part("study"), "start"):
+            select = _selection(opened, jobs, mine.get("slices"))
+        return result.changed(inputs=tuple(workspace.inputs), select=select)
 
     call.__name__ = call.__qualname__ = one.name
     inputs = (

@@ -101,6 +101,9 @@ class Result:
         checksum is that of its rows.
     no_p
         Whether all p-values are missing: see :meth:`without_p`.
+    select
+        Returns the turns of the project that a filter selects: see :meth:`turns_where`. None in
+        results that no Python function of a study returned, and in copies from another process.
     """
 
     study: ClassVar[str] = ""
@@ -116,6 +119,9 @@ class Result:
         default=(), kw_only=True, compare=False
     )
     no_p: bool = dataclasses.field(default=False, kw_only=True, compare=False)
+    select: Callable[[str], list[str]] | None = dataclasses.field(
+        default=None, kw_only=True, compare=False
+    )
 
     def __init_subclass__(cls) -> None:
         # a dataclass would otherwise generate one that prints all rows of all tables
@@ -166,13 +172,19 @@ class Result:
         vars(self)["content"] = MappingProxyType(vars(self)["_tables"])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is copied and pickled."""
+        """Return what is copied and pickled: not the inputs, from which turns are selected."""
         state = {name: value for name, value in vars(self).items() if name != "_tables"}
-        return {**state, "content": dict(self.content)}
+        return {**state, "content": dict(self.content), "select": None}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)
         self._keep(state["content"])
+
+    def _copied(self) -> Self:
+        """Return a copy that selects turns as this result does."""
+        made = copy(self)
+        vars(made)["select"] = self.select
+        return made
 
     def changed(self, **parts: Any) -> Self:
         """Return a copy with other ``parts`` or tables, in any form of :meth:`TableSpec.of`."""
@@ -183,7 +195,7 @@ class Result:
             for name in declared
             if name in parts
         }
-        made = copy(self)
+        made = self._copied()
         vars(made).update(parts)
         made._keep({**made.content, **tables})
         made.__post_init__()
@@ -191,7 +203,7 @@ class Result:
 
     def with_collections(self, parts: Mapping[str, Table]) -> Self:
         """Return a copy with tables per collection: table → its rows, the collection first."""
-        made = copy(self)
+        made = self._copied()
         named = {f"{name}{BY_COLLECTION}": one for name, one in parts.items()}
         made._keep({**made.content, **named})
         return made
@@ -253,6 +265,20 @@ class Result:
     def spec(self, name: str) -> TableSpec:
         """Return the declaration of a table."""
         return {spec.name: spec for spec in self.declared}[name]
+
+    def turns_where(self, where: str) -> list[str]:
+        """Return the ids of all turns of the project that a filter selects, in natural order.
+
+        The filter is that of ``robustcs turns --where``, at the measures and thresholds that the
+        function was given. The first call reads the inputs again.
+
+        Raises :class:`UsageError` if the filter cannot be read, or names an unknown field or
+        system, or if the result is not about the turns of one project.
+        """
+        if self.select is None:
+            found = f"this result of {self.study} has no turns of a project to select"
+            raise UsageError("no-turns", found, "use robustcs.turns(PROJECT, where=FILTER)")
+        return self.select(where)
 
     # ------------------------------------------------------------ drawing and writing
     # The renderers know results, so a result imports them only when it is drawn or written: the one

@@ -1,21 +1,24 @@
 """The texts of passages: JSONL with ``id`` and ``contents`` on every line (as pyserini reads it), or ``id TAB text``.
 
 BEIR and MS MARCO name them ``_id`` or ``docid`` and ``text`` or ``segment``; their ``title`` is put before the text. The
-passages of MTRAG tasks are read as well.
+passages of MTRAG tasks are read as well. Of several files, the first that has a passage counts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.heads import first_record
-from robustcs.inputs.paths import StrPath
+from robustcs.inputs.paths import StrPath, parts_of
+from robustcs.inputs.readings import Union
 from robustcs.inputs.records import add_not_json
 from robustcs.inputs.text import filled_lines, parse_json
+
+T = TypeVar("T")
 
 #: The id of a line that begins with it; lines of unwanted passages are not parsed.
 _LEADING_ID = re.compile(
@@ -64,15 +67,33 @@ def passage_of(record: Any) -> tuple[str, str | None]:
     return str(passage), text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
-    """Return passage id → text of the ``wanted`` passages in the file, in file order.
+def read_passages(path: StrPath, wanted: Collection[str]) -> Union[str]:
+    """Return passage id → text of the ``wanted`` passages in the file or files, in file order.
 
-    The file is streamed, and reading stops after the last wanted passage, so memory grows with ``wanted``, not with the
+    A file is streamed, and reading stops after the last wanted passage, so memory grows with ``wanted``, not with the
     collection. Only wanted lines are parsed completely; the others are only checked for an id and completeness.
 
-    Raises :class:`InputError` with every malformed line (bounded), or if a wanted passage has two different texts.
+    Raises :class:`InputError` with every malformed line (bounded), or if a wanted passage has two different texts in a file.
     """
-    wanted = frozenset(wanted)
+    return _first_known(path, wanted, _read_texts)
+
+
+def _first_known(
+    path: StrPath, wanted: Collection[str], read: Callable[[StrPath, frozenset[str]], dict[str, T]]
+) -> Union[T]:
+    """Return passage → what ``read`` returns of the first file that has it; later files are read for the other passages."""
+    found: Union[T] = Union()
+    counts = []
+    for part in parts_of(path):
+        left = frozenset(wanted) - found.keys()
+        own = read(part, left) if left or not wanted else {}
+        counts.append(len(own))
+        found.update(own)
+    found.parts = tuple(counts) if len(counts) > 1 else ()
+    return found
+
+
+def _read_texts(path: StrPath, wanted: frozenset[str]) -> dict[str, str]:
     problems = ProblemList(path)
     texts: dict[str, str] = {}
     for number, passage, text in passages(path, wanted, problems):
@@ -91,12 +112,15 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
     return texts
 
 
-def read_text_checksums(path: StrPath, wanted: Collection[str]) -> dict[str, int]:
+def read_text_checksums(path: StrPath, wanted: Collection[str]) -> Union[int]:
     """Return passage id → a checksum of its text without case and white space, for the ``wanted`` passages in the file.
 
     Checksums are those of this process. Reads as :func:`read_passages` does, and raises the same errors.
     """
-    wanted = frozenset(wanted)
+    return _first_known(path, wanted, _read_checksums)
+
+
+def _read_checksums(path: StrPath, wanted: frozenset[str]) -> dict[str, int]:
     problems = ProblemList(path)
     found: dict[str, int] = {}
     for _, passage, text in passages(path, wanted, problems):
@@ -110,24 +134,25 @@ def read_text_checksums(path: StrPath, wanted: Collection[str]) -> dict[str, int
 def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[str]]:
     """Return text → the ids of all passages with exactly this text, for those of ``texts`` in the file.
 
-    White space around a text is ignored. Reads the whole file one line at a time, so memory grows with ``texts``. Raises
+    White space around a text is ignored. Reads whole files one line at a time, so memory grows with ``texts``. Raises
     :class:`InputError` with every malformed line (bounded).
     """
     wanted = frozenset(texts)
-    problems = ProblemList(path)
     found: dict[str, list[str]] = {}
-    for _, passage, text in passages(path, None, problems):
-        text = text.strip()
-        if text in wanted and passage not in found.setdefault(text, []):
-            found[text].append(passage)
-    problems.raise_if_any()
+    for part in parts_of(path):
+        problems = ProblemList(part)
+        for _, passage, text in passages(part, None, problems):
+            text = text.strip()
+            if text in wanted and passage not in found.setdefault(text, []):
+                found[text].append(passage)
+        problems.raise_if_any()
     return found
 
 
 def passages(
     path: StrPath, wanted: frozenset[str] | None, problems: ProblemList
 ) -> Iterator[tuple[int, str, str]]:
-    """Yield line number, id and raw text of the ``wanted`` passages (None: all); problems go to ``problems``."""
+    """Yield line number, id and raw text of the ``wanted`` passages (None: all) of one file; problems go to ``problems``."""
     record = first_record(path) or {}
     if record.keys() != _PYSERINI:
         # imported only for files that may be of another kind

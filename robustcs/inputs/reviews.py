@@ -1,10 +1,12 @@
-"""Reviews of turns: JSONL that the page of a report exports, one reviewed turn per line.
+"""Reviews of turns: JSONL that the page of a report exports, or a sheet that a coder completed.
+
+Each line is a turn.
 
 Fields: ``turn``; ``systems``, the systems that were read (a list); ``categories``, those that the coder assigned (a list, empty
-if none fits); ``coder``; ``sample`` with ``kind`` (``random``: drawn at random and read in random order; ``all``:
-every turn), ``seed``, ``of`` (number of turns from which it was drawn), ``size`` (number of turns drawn) and, if these are not
-all turns of the report, ``where`` (which turns these are). ``systems``, ``coder``, ``sample`` and ``note``,
-a text, are optional; other fields are for people.
+if none fits; null if the turn of a sheet is not read yet); ``coder``; ``sample`` with ``kind`` (``random``: drawn at random and
+read in random order; ``all``: every turn), ``seed``, ``of`` (number of turns from which it was drawn), ``size`` (number of
+turns drawn) and, if these are not all turns of the report, ``where`` (which turns these are). ``systems``, ``coder``, ``sample``
+and ``note``, a text, are optional; other fields are for people.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from robustcs.errors import at_line
+from robustcs.errors import at_line, input_error
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import RowProblems, json_lines
 from robustcs.inputs.text import is_turn_id, is_whole
@@ -64,18 +66,22 @@ class Review:
 
 def is_reviews(record: Mapping[str, Any]) -> bool:
     """Return whether a record is the review of a turn."""
-    return "turn" in record and isinstance(record.get("categories"), list)
+    return "turn" in record and isinstance(record.get("categories", ""), list | None)
 
 
 def read_reviews(path: StrPath) -> tuple[Review, ...]:
-    """Return the reviews in file order; a line that occurs twice counts once.
+    """Return the reviews in file order; a line that occurs twice counts once, turns not read yet do not count.
 
     Raises :class:`InputError` with every bad line (bounded): no turn, a field of another type, or two different reviews of a
     turn by one coder in one sample; or if there are no reviews.
     """
     problems = RowProblems(path, "reviews")
     found: dict[tuple[Any, ...], tuple[Review, int]] = {}
+    unread = 0
     for line, record in json_lines(path, problems):
+        if record.get("categories", "") is None:
+            unread += 1
+            continue
         if wrong := _wrong(record):
             problems.skip(line, *wrong)
             continue
@@ -100,6 +106,11 @@ def read_reviews(path: StrPath) -> tuple[Review, ...]:
         if set(earlier.categories) != set(review.categories):
             told = f"turn {review.turn} has other categories in {at_line(path, first)}"
             problems.add(line, told, "keep one of the two", "contradicting-entries")
+    if unread and not found:
+        advice = "write a list of categories in place of null; it may be empty"
+        raise input_error(
+            path, None, f"no turn of the sheet is read ({unread})", advice, "no-reviews"
+        )
     problems.finish(found, "reviews")
     return tuple(review for review, _ in found.values())
 

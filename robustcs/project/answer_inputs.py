@@ -269,7 +269,7 @@ class AnswerInputs:
             return texts or None
         if lacking:
             read = read_passages(path, lacking)
-            self.workspace.remember("collection", path, len(read))
+            self.workspace.remember("collection", path, rows_of(read))
             texts |= read
         if without := len(wanted) - len(texts):
             self.notes.append(

@@ -15,7 +15,7 @@ from robustcs.errors import InputError, UsageError, not_written
 from robustcs.inputs import mtrag
 from robustcs.inputs.collection import passage_lines, read_passages
 from robustcs.inputs.heads import first_record
-from robustcs.inputs.paths import IRDS_PREFIX, sidecar_path, url_of
+from robustcs.inputs.paths import IRDS_PREFIX, parts_of, sidecar_path, url_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.text import first_bytes, read_text
 from robustcs.overwrite_guard import CONFIG_NAME, refuse_protected
@@ -79,16 +79,10 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
     require_bundle_folder(out)
     places = _Places(config.parent, project)
     left = []
-    collection = workspace.project.collection
-    texts, whole = (
-        _pooled(workspace, collection)
-        if collection and _is_collection_alone(workspace.project)
-        else ({}, 0)
-    )
-    pooled = places.absolute(collection) if collection and len(texts) < whole else None
-    if pooled:
-        own = places.own(pooled)
-        places.add(pooled, str(own.with_name(f"{own.name.partition('.')[0]}_pool.jsonl")))
+    texts, kept, whole = _pool(workspace)
+    for source in texts:
+        own = places.own(source)
+        places.add(source, str(own.with_name(f"{own.name.partition('.')[0]}_pool.jsonl")))
     for path in dict.fromkeys([*_named(project), *_named(workspace.project)]):
         if url_of(path):
             left.append(str(url_of(path)))
@@ -107,11 +101,11 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
             for source, place in places.of.items():
                 target = folder / place
                 target.parent.mkdir(parents=True, exist_ok=True)
-                if source == pooled:
+                if source in texts:
                     with target.open("w", encoding="utf-8", newline="\n") as stream:
                         stream.writelines(
                             f"{json.dumps({'id': id_, 'contents': one})}\n"
-                            for id_, one in texts.items()
+                            for id_, one in texts[source].items()
                         )
                 else:
                     shutil.copyfile(source, target)
@@ -121,7 +115,7 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
     except OSError as error:
         raise not_written(out, error) from None
     outside = tuple(str(path) for path in places.of if not path.is_relative_to(places.root))
-    return Bundle(len(sizes), sum(sizes), len(texts), whole, outside, tuple(dict.fromkeys(left)))
+    return Bundle(len(sizes), sum(sizes), kept, whole, outside, tuple(dict.fromkeys(left)))
 
 
 def _named(project: Project) -> list[Path]:
@@ -208,18 +202,36 @@ def _config(config: Path, project: Project, places: _Places) -> str:
     return text + "\n" if "name" in values else f"name = {quoted(project.name)}\n{text}\n"
 
 
-def _is_collection_alone(project: Project) -> bool:
-    """Return whether the collection is a local file that only contains passages (files of tasks contain other inputs too)."""
-    collection = project.collection
-    if collection is None or url_of(collection) or mtrag.has_tasks(first_record(collection) or {}):
+def _pool(workspace: Workspace) -> tuple[dict[Path, dict[str, str]], int, int]:
+    """Return absolute path → texts of the retrieved or judged passages, for files of which only these are copied.
+
+    Also return the number of copied passages and of all passages of the collection.
+    """
+    found: dict[Path, dict[str, str]] = {}
+    kept = whole = 0
+    project = workspace.project
+    every = () if project.collection is None else parts_of(project.collection)
+    files = [file for file in every if _contains_only_passages(file, project)]
+    wanted = _retrieved_or_judged(workspace) if files else set()
+    for file in files:
+        texts, passages = read_passages(file, wanted), sum(1 for _ in passage_lines(file)[0])
+        kept, whole = kept + len(texts), whole + passages
+        if len(texts) < passages:
+            found[_Places.absolute(file)] = texts
+    return found, kept, whole
+
+
+def _contains_only_passages(file: Path, project: Project) -> bool:
+    """Return whether a file of the collection is local and only contains passages (files of tasks contain other inputs too)."""
+    if url_of(file) or mtrag.has_tasks(first_record(file) or {}):
         return False
-    return _Places.absolute(collection) not in map(
+    return _Places.absolute(file) not in map(
         _Places.absolute, input_files(replace(project, collection=None))
     )
 
 
-def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int]:
-    """Return the texts of all retrieved or judged passages, and the number of passages in the collection."""
+def _retrieved_or_judged(workspace: Workspace) -> set[str]:
+    """Return all retrieved or judged passages."""
     project = workspace.project
     runs = [*project.systems.values(), *project.sample_runs.values(), *project.components.values()]
     if project.answers:
@@ -235,4 +247,4 @@ def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int
         *(labels.qrels for labels in (workspace.judges if project.judges else {}).values()),
     ]
     wanted.update(*(qrels.ids.texts() for qrels in judged))
-    return read_passages(collection, wanted), sum(1 for _ in passage_lines(collection)[0])
+    return wanted

@@ -85,7 +85,9 @@ def guess(path: Path) -> Proposal:
         files = made.of(kind)  # type: ignore[arg-type]
         if files:
             largest = max(files, key=lambda file: (path / file.path).stat().st_size)
-            made.use((kind,), largest.paths[:1], "the largest file of its kind")
+            # a project may have several collections, but one file of paraphrases
+            chosen = largest.paths if kind == "collection" else largest.paths[:1]
+            made.use((kind,), chosen, "the largest file of its kind")
     guess_tasks(made)
     for file in made.files:
         used = file.path in made.taken and (

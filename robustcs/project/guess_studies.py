@@ -231,13 +231,14 @@ def tasks_of(made: Proposal, file: ScannedFile) -> list[dict[str, Any]]:
 
 
 def guess_tasks(made: Proposal) -> None:
-    """Use the answers of systems in tasks, the first reference answers and labels and, without a collection, passage texts."""
+    """Use the answers of systems in tasks, the first reference answers and labels and, without a collection, all passage texts."""
     found = [
         (file, tasks)
         for file in made.files
         if file.path not in made.aside and (tasks := tasks_of(made, file))
     ]
     labelled: list[Sequence[str]] = []
+    with_texts: list[str] = []
     for name, (file, tasks) in zip(
         short_names([file.name for file, _ in found]), found, strict=True
     ):
@@ -246,10 +247,11 @@ def guess_tasks(made: Proposal) -> None:
             made.use(("answers", "responses", model), file.paths, "by its content")
         if any(one.get("targets") for one in tasks) and "gold" not in made.values:
             made.use(("gold",), file.paths, "its reference answers")
-        if file.is_a("collection") and "collection" not in made.values:
-            about = "the texts of passages in its tasks; a project has one collection"
-            made.use(("collection",), file.paths[:1], "its passage texts", about)
+        if file.is_a("collection"):
+            with_texts += file.paths
         if not models and any(key.lower() == "answerability" for one in tasks for key in one):
             labelled.append(file.paths)
+    if with_texts and "collection" not in made.values:
+        made.use(("collection",), with_texts, "its passage texts", "the texts of passages in tasks")
     if labelled and "responses" in made.values.get("answers", {}):
         made.use(("answers", "labels"), labelled[0], "its labels of turns (answerability)")

@@ -256,7 +256,7 @@ class Inputs:
         used: list[Path] = []
 
         def texts() -> LabelTexts:
-            used.extend(filter(None, [self.project.collection]))
+            used.extend(parts_of(self.project.collection) if self.project.collection else ())
             queries = self.texts_of(self.qrels.turns) if self.project.qrels else self.texts
             return LabelTexts(queries, self.project.collection)
 

@@ -165,8 +165,9 @@ SOURCES: tuple[Source, ...] = (
     Source("answer_similarity", "", "one", "answer similarity", "scores", _cells),
     Source("paraphrases", "", "one", "paraphrases", "paraphrases", lambda turns: sum(map(len, turns.values())),
            option="--paraphrases", help="Paraphrases: CSV with TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE (ECAsT)."),
-    Source("collection", "", "one", "collection", "passages", option="--collection",
-           help="Passage texts: JSONL with id and contents, or lines of id TAB text."),
+    Source("collection", "", "one", "collection", "passages", option="--collection", joins=True,
+           help="Passage texts: JSONL with id and contents, or lines of id TAB text. Repeat for several files; the first that"
+           " has a passage counts."),
     Source("texts", "", "texts", "{name} texts", "texts", option="--texts", metavar="NAME=FILE[:COLUMN]",
            help="Additional self-contained questions, such as a manual test set."),
     Source("raw_texts", "", "texts", "{name} texts", "texts", option="--raw-texts", metavar="NAME=FILE[:COLUMN]",

@@ -181,6 +181,7 @@ def fit_of(inputs: Inputs, runs: Mapping[str, tuple[str, Path]]) -> CollectionFi
     # imported only for projects with a collection
     from robustcs.evaluation.collection_fit import collection_fit, some_rankings
     from robustcs.inputs.collection import read_text_checksums
+    from robustcs.inputs.readings import rows_of
 
     found = dict(zip(runs, inputs.per_run(list(runs.values()), some_rankings), strict=True))
     judged = [(turn, passage) for turn, passage, _ in inputs.qrels.rows()]
@@ -191,7 +192,7 @@ def fit_of(inputs: Inputs, runs: Mapping[str, tuple[str, Path]]) -> CollectionFi
     wanted = retrieved.union(passage for _, passage in judged)
     wanted.update(passage for top in tops.values() for some in top.values() for passage in some)
     texts = read_text_checksums(path, wanted)
-    inputs.remember("collection", path, len(texts))
+    inputs.remember("collection", path, rows_of(texts))
     return collection_fit(judged, tops, retrieved, texts)
 
 

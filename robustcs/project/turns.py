@@ -298,7 +298,7 @@ class TurnInputs(ScoredTurns):
         collection = self.project.collection
         if collection is not None and wanted:
             found = read_passages(collection, wanted)
-            self.workspace.remember("collection", collection, len(found))
+            self.workspace.remember("collection", collection, rows_of(found))
         traces = []
         if self.answer_inputs is not None:
             traces = [self.answer_inputs.reference, *self.answer_inputs.traces.values()]

@@ -109,8 +109,13 @@ class TurnRecords:
 
     # ------------------------------------------------------------ one record
 
-    def record(self, turn: str, depth: int | None = DEEPEST) -> TurnRecord:
-        """Return the record of a turn, with rankings cut to ``depth`` passages (None: all).
+    def record(self, turn: str, depth: int | None = DEEPEST, complete: bool = True) -> TurnRecord:
+        """Return the record of a turn.
+
+        depth
+            Number of passages of each ranking; None for all.
+        complete
+            Whether to include the fields on request.
 
         Raises :class:`KeyError` for an unknown turn.
         """
@@ -134,7 +139,7 @@ class TurnRecords:
         for name, own in systems.items():
             self._add_details(own, name, turn, depth)
         for one in self.table.columns.fields:
-            if one.place != "none":
+            if one.place != "none" and (complete or not one.on_request):
                 self._add_field(record, one, turn, place)
         return cast(TurnRecord, record)
 

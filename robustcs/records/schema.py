@@ -85,6 +85,13 @@ class SystemRecord(TypedDict):
             " ([breakdown](breakdown.md))",
         ]
     ]
+    bin: NotRequired[
+        Annotated[
+            ByCut,
+            "measure and threshold → whether Original, the rewriter and Human are correct, as `0`"
+            " or `1`: `001`; `-` for an unknown Original ([breakdown](breakdown.md))",
+        ]
+    ]
     blame: NotRequired[
         Annotated[
             ByCut,
@@ -99,6 +106,19 @@ class SystemRecord(TypedDict):
             " correct is: `top` (within the cutoff), `10`, `100`, `deeper`, `absent` (not in the"
             " run) or `none` (no passage is judged relevant)",
         ]
+    ]
+    similarity: NotRequired[
+        Annotated[float, "similarity of the text to the Human text ([correlate](correlate.md))"]
+    ]
+    overlap: NotRequired[Annotated[float, "share of the Human ranking that the ranking has, too"]]
+    answer_similarity: NotRequired[
+        Annotated[float, "similarity of the predicted answer to that of Human"]
+    ]
+    wordings: NotRequired[
+        Annotated[int, "different texts among the samples of the rewriter ([samples](samples.md))"]
+    ]
+    spread: NotRequired[
+        Annotated[float, "highest minus lowest score of the samples, in the headline measure"]
     ]
     type: NotRequired[Annotated[list[str], "kinds of difference from the Human text"]]
     dropped: NotRequired[Annotated[list[str], "words of the Human text that the text lacks"]]

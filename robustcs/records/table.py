@@ -48,6 +48,9 @@ class TurnField:
         Whether a turn may have several words.
     place
         Where the record has it.
+    on_request
+        Whether it is left out of lists of turns, because it takes time to compute; filters and
+        complete records have it.
     aliases
         Other names of the same field: ``NDCG@3``.
     """
@@ -60,6 +63,7 @@ class TurnField:
     by_cut: bool = False
     several: bool = False
     place: Place = "own"
+    on_request: bool = False
     aliases: tuple[str, ...] = ()
 
 

@@ -17,6 +17,7 @@ from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
 from robustcs.evaluation.state import InputState
 from robustcs.inputs.files import sha256
+from robustcs.inputs.paths import parts_of
 from robustcs.inputs.readings import reading_once
 from robustcs.project.conversations import with_fields
 from robustcs.project.model import (
@@ -184,7 +185,8 @@ def _of_turns(project: Project) -> Project:
 def _turn_inputs(workspace: Workspace, names: Names) -> list[InputState]:
     """Return the inputs of the cards of turns, with the collection."""
     inputs = shown_inputs(workspace, names)
-    if (path := workspace.project.collection) is not None:
+    collection = workspace.project.collection
+    for path in parts_of(collection) if collection is not None else ():
         inputs.append(
             {"role": "collection", "path": names.shown(path), "sha256": sha256(path), "rows": None}
         )

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -31,7 +32,7 @@ from robustcs.errors import (
 )
 from robustcs.inputs.collection import passages
 from robustcs.inputs.files import sha256
-from robustcs.inputs.paths import StrPath
+from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.text import is_whole, read_json
 from robustcs.messages import Message, OptionName
 from robustcs.overwrite_guard import refuse_protected
@@ -144,9 +145,9 @@ def ready_index(
     remove_stale(folder.parent)
     if not folder.exists() and collection is not None:
         build_index(collection, folder, heap, threads, track, tell, wanted)
-    elif collection is not None and collection.is_file() and (origin := _origin(folder)):
+    elif collection is not None and _on_disk(collection) and (origin := _origin(folder)):
         same = all(origin.get(name) == value for name, value in _dated(collection).items())
-        if not same and origin.get("sha256") != sha256(collection):
+        if not same and origin.get("sha256") != _checksum(collection):
             found = f"the content of {collection} has changed since this index was created"
             raise input_error(
                 folder, None, found, "delete the folder to create it again", "stale-index"
@@ -154,9 +155,22 @@ def ready_index(
     return index_state(folder)
 
 
-def _dated(collection: Path) -> dict[str, int]:
-    """Return file properties that change with the file and can be read without its content."""
-    return {"size": collection.stat().st_size, "mtime": collection.stat().st_mtime_ns}
+def _on_disk(collection: Path) -> bool:
+    return all(file.is_file() for file in parts_of(collection))
+
+
+def _dated(collection: Path) -> dict[str, Any]:
+    """Return file properties that change with the file and can be read without its content; lists for several files."""
+    states = [file.stat() for file in parts_of(collection)]
+    sizes, times = [one.st_size for one in states], [one.st_mtime_ns for one in states]
+    several = len(states) > 1
+    return {"size": sizes if several else sizes[0], "mtime": times if several else times[0]}
+
+
+def _checksum(collection: Path) -> Any:
+    """Return the SHA-256 of the collection; a list for several files."""
+    sums = [sha256(file) for file in parts_of(collection)]
+    return sums if len(sums) > 1 else sums[0]
 
 
 def build_index(
@@ -183,8 +197,8 @@ def build_index(
     tell(f"indexing {collection} into {folder}")
     # recorded before reading, so that a change during reading is detected later
     origin: dict[str, Any] = {"collection": os.fspath(collection)}
-    if collection.is_file():
-        origin |= {"sha256": sha256(collection), **_dated(collection)}
+    if _on_disk(collection):
+        origin |= {"sha256": _checksum(collection), **_dated(collection)}
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with temporary(folder.parent) as own:
@@ -314,20 +328,34 @@ def index_line(passage: str, text: str) -> str:
 
 
 def checked_passages(collection: Path) -> Iterator[Passage]:
-    """Yield every passage that can be indexed.
+    """Yield every passage that can be indexed; of several files, the first that has a passage counts.
 
-    Raises :class:`InputError` at the end with every bad line (bounded): not JSON, no tab, no id, an id with white space, no or
-    empty contents, an id of an earlier line.
+    Raises :class:`InputError` at the end of a file with every bad line (bounded): not JSON, no tab, no id, an id with white
+    space, no or empty contents, an id of an earlier line.
     """
-    problems = ProblemList(collection)
-    # eight bytes instead of the id: 38 million passages take 300 MB
-    hashes, lines = array("q"), array("Q")
-    for number, passage, text in _passages(collection, problems):
-        hashes.append(hash(passage))
-        lines.append(number)
-        yield number, passage, text
-    _find_repeated(collection, hashes, lines, problems)
-    problems.raise_if_any()
+    earlier = array("q")
+    files = parts_of(collection)
+    for file in files:
+        problems = ProblemList(file)
+        # eight bytes instead of the id: 38 million passages take 300 MB
+        hashes, lines = array("q"), array("Q")
+        for number, passage, text in _passages(file, problems):
+            key = hash(passage)
+            hashes.append(key)
+            lines.append(number)
+            if not _among(earlier, key):
+                yield number, passage, text
+        _find_repeated(file, hashes, lines, problems)
+        problems.raise_if_any()
+        if file is not files[-1]:
+            earlier.extend(hashes)
+            earlier = array("q", np.sort(np.frombuffer(earlier, np.int64)).tobytes())
+
+
+def _among(keys: array[int], key: int) -> bool:
+    """Return whether a number is among sorted ones."""
+    place = bisect_left(keys, key)
+    return place < len(keys) and keys[place] == key
 
 
 def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:

@@ -25,6 +25,8 @@ from robustcs.messages import Message, OptionName
 #: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86% of the weight (Webber et
 #: al., 2010).
 RBO_PERSISTENCE = 0.9
+#: Depth of the overlap in Figure 2 of the error-analysis paper.
+OVERLAP_DEPTH = 1000
 
 Values = npt.NDArray[np.float64]
 

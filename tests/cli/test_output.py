@@ -14,7 +14,8 @@ from rich.cells import cell_len
 from tests.conftest import Command
 
 COMMANDS = {
-    "breakdown": "breakdown --show 001",
+    "breakdown": "breakdown",
+    "turns": "breakdown --show 001",
     "two rewriters": "breakdown --qr B=runs/plain_qr.trec",
     "answers": "breakdown --metric f1 --metric em",
     "sweep": "sweep --step 0.1 --metric ndcg_cut_3 --metric P_1 --qr B=runs/plain_qr.trec",
@@ -73,9 +74,9 @@ def test_json_is_strict_and_its_tables_are_csv(in_demo: Command, name: str) -> N
 )
 def test_every_table_can_be_asked_for_alone(in_demo: Command, name: str) -> None:
     tables = json.loads(in_demo(f"{COMMANDS[name]} --format json").out)["tables"]
-    whole = in_demo(COMMANDS[name].replace(" --show 001", "")).out.splitlines()
+    whole = in_demo(COMMANDS[name]).out.splitlines()
     for table in tables:
-        out = in_demo(f"{COMMANDS[name].replace(' --show 001', '')} --table {table}").out
+        out = in_demo(f"{COMMANDS[name]} --table {table}").out
         assert ("─" if tables[table] else f"Table {table} has no rows.") in out
         assert "Figure" not in out
         # the whole output leaves turns out for their length, of one rewriter what compares several, of several what each
@@ -164,14 +165,3 @@ def test_a_table_alone_comes_without_what_stands_around_it(in_demo: Command) -> 
     ):
         assert text in whole and text not in alone
     assert "Inputs that changed" in alone and alone.rstrip().endswith("(binary measures)")
-
-
-def test_turns_that_were_asked_for_stand_beside_a_table(in_demo: Command) -> None:
-    out = in_demo(
-        "breakdown --show 001 --metric ndcg_cut_3 --threshold 0.5 --table attribution"
-    ).out
-    assert (
-        "What causes the errors?" in out
-        and "turns in bin 001" in out
-        and "Turns per bin" not in out
-    )

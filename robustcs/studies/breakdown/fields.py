@@ -21,6 +21,15 @@ CAUSE = TurnField(
     per_system=True,
     by_cut=True,
 )
+BIN = TurnField(
+    "bin",
+    "words",
+    "whether Original, the rewriter and Human are correct, as 0 or 1: 001; - for an unknown"
+    " Original",
+    "breakdown",
+    per_system=True,
+    by_cut=True,
+)
 TYPE = TurnField(
     "type",
     "words",
@@ -48,10 +57,13 @@ ADDED = TurnField(
 
 
 def fields(inputs: TurnInputs, cut: TurnCut | None) -> list[Contribution]:
-    """Return the cause if the formulations are scored, and differences if texts are known."""
+    """Return cause and bin if the formulations are scored, and differences if texts are known."""
     found = []
     if cut is not None and inputs.formulations_at(inputs.cuts[0].measure) is not None:
-        found.append(Contribution(CAUSE, partial(_causes, inputs, cut)))
+        found += [
+            Contribution(CAUSE, partial(_causes, inputs, cut)),
+            Contribution(BIN, partial(_bins, inputs, cut, str)),
+        ]
     if "human" in inputs.texts and len(inputs.texts) > 1:
         found += [
             Contribution(TYPE, partial(_differences, inputs, lambda one: one.types)),
@@ -66,17 +78,25 @@ def _causes(inputs: TurnInputs, cut: TurnCut) -> Values:
     known = inputs.formulations_at(cut.measure)
     if known is None:
         return {}
-    scores, basis = known
-    names = {"qa": component(basis), "qr": "rewriter", "correct": "correct"}
+    names = {"qa": component(known[1]), "qr": "rewriter", "correct": "correct"}
+    return _bins(inputs, cut, lambda bin_: names[CAUSE_OF_BIN[bin_]])
+
+
+def _bins(inputs: TurnInputs, cut: TurnCut, word: Callable[[str], str]) -> Values:
+    """Return rewriter → the word for the bin of every scored turn."""
+    known = inputs.formulations_at(cut.measure)
+    if known is None:
+        return {}
+    scores, _ = known
     binned = Binned.of(scores, [cut.threshold], distinct=False)
+    words = [word(bin_) for bin_ in binned.bins]
     found = {}
     for one, places in zip(binned.cuts, binned.places.tolist(), strict=True):
         if one.metric == cut.measure:
-            causes = {
-                turn: (names[CAUSE_OF_BIN[binned.bins[place]]],)
-                for turn, place in zip(scores.turns, places, strict=True)
+            values = {
+                turn: (words[place],) for turn, place in zip(scores.turns, places, strict=True)
             }
-            found[one.rewriter] = aligned_words(inputs.ids, causes)
+            found[one.rewriter] = aligned_words(inputs.ids, values)
     return found
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any
 
+from robustcs.errors import UsageError
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Call, Command
 
@@ -60,18 +61,28 @@ def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = Fals
     return result.without_p() if unordered else result
 
 
-def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, **split: Any) -> None:
+def _run(call: Call, slices: Slices, show: Annotated[str, Opt("BIN")] | None, **split: Any) -> None:
     """Run the study for the command line.
 
     show
-        Also list the turns of a bin with their texts. BIN gives Original, QR and Human as 0 or 1: 001.
+        List the turns of a bin, as robustcs turns --where bin:BIN does. BIN gives Original, QR and Human as 0 or 1: 001.
     """
-    from robustcs.studies.breakdown import show as shown
-
     workspace = call.with_runs()
-    result = call.ask(workspace, **split)
-    cards = () if show is None else (shown.show_turns(result, show),)
-    call.emit(workspace, result, lambda: (*shown.show(result, call.tables), *cards))
+    if show is None:
+        call.emit(workspace, call.ask(workspace, slices=slices, **split))
+        return
+    from robustcs.evaluation.bins import BINS, BINS_WITHOUT_ORIGINAL
+    from robustcs.records.filter import quoted
+    from robustcs.studies.registry import study
+
+    known = ("original", "original") in workspace.formulation_files()
+    names = BINS if known else BINS_WITHOUT_ORIGINAL
+    if show not in names:
+        advice = f"write Original, QR, Human as 0 or 1: {', '.join(names)}"
+        raise UsageError("bad-bin", f"there is no bin {show!r}", advice)
+    turns = study("turns")
+    result = turns.part("study").ask(workspace, where=f"bin:{quoted(show)}", slices=slices)
+    call.emit(workspace, result, lambda: turns.blocks(result))
 
 
 COMMAND = Command(ask, (*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT, *SEED), run=_run)

@@ -39,6 +39,7 @@ from robustcs.project.text_run_match import fit
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
 from robustcs.similarity.rankings import (
+    OVERLAP_DEPTH,
     AnswerMeasure,
     RankingPair,
     equal_rankings,
@@ -52,9 +53,6 @@ from robustcs.similarity.rankings import (
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
 from robustcs.wording import counted, some_of, told_once
-
-#: Depth of the overlap in Figure 2 of the error-analysis paper.
-DEFAULT_DEPTH = 1000
 
 
 def read_question_pairs(
@@ -275,7 +273,7 @@ class _PairReader:
         scores = self.scores([one.measure for one in wanted if one.measure])
         if not answers:
             if not wanted and self.basis != "scores":
-                name = "answer_jaccard" if self.basis == "answers" else f"overlap_{DEFAULT_DEPTH}"
+                name = "answer_jaccard" if self.basis == "answers" else f"overlap_{OVERLAP_DEPTH}"
                 wanted.append(parse_answer_measure(name))
             if scores is not None:
                 wanted.append(parse_answer_measure("".join(self._rule(scores))))

@@ -34,6 +34,7 @@ def ask(
           --number 3 --seed 7
     """
     from robustcs.inputs.collection import read_passages
+    from robustcs.inputs.readings import rows_of
     from robustcs.project.requirements import relevant_passages, scikit_learn
     from robustcs.result import Evaluated
     from robustcs.studies.passages.analysis import choose_passages
@@ -45,7 +46,7 @@ def ask(
     wanted, texts = relevant_passages(
         qrels, project.policy.relevance_level, path, partial(read_passages, path)
     )
-    workspace.remember("collection", path, len(texts))
+    workspace.remember("collection", path, rows_of(texts))
     lacking = len(wanted) - len(texts)
     notes = qrels.notes
     if lacking:

@@ -1,4 +1,4 @@
-"""The command ``robustcs review``: the frequency of the kinds of failures that coders found in the turns of a report."""
+"""The command ``robustcs review``: the frequency of the kinds of failures that coders found in turns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from robustcs.studies.signature import File, Opt
+from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SEED, UNIT, Call, Command
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 def ask(workspace: Workspace) -> Reviews:
     """Estimate how frequent each kind of failure is, from categories that coders assigned to turns.
 
-    FILE... are exports of the page (review.jsonl); several files are combined. Without FILE, the command uses [review] in
-    robustcs.toml. Each line is one turn that a coder reviewed: turn, systems, categories, note, coder and sample.
+    FILE... are exports of the page (review.jsonl), or sheets of --draw that a coder completed; several files are combined.
+    Without FILE, the command uses [review] in robustcs.toml. Each line is one turn that a coder reviewed: turn, systems,
+    categories, note, coder and sample.
 
     From a random sample, the command estimates the share of each category among all turns from which the sample was drawn. The
     intervals are exact for this finite number of turns. For other samples, the command only counts, and a note says so.
@@ -27,7 +28,11 @@ def ask(workspace: Workspace) -> Reviews:
     The command also crosses the categories with the bins, components and outcomes of the turns, if the project has their
     inputs. For several systems, it compares their categories on the same turns. For several coders, it measures agreement.
 
+    --draw writes a sheet: a random sample of the turns that --where selects (default: turns with scores). For each turn, write
+    a list of categories in place of null. Turns with null are not read yet.
+
     Examples:
+      robustcs review --draw sheet.jsonl --where cause:rewriter --size 50
       robustcs review review.jsonl
       robustcs review ann.jsonl ben.jsonl --table coders
       robustcs review review.jsonl --write-slices reviewed.tsv
@@ -48,19 +53,47 @@ def _run(
     call: Call,
     files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)],
     write_slices: File | None,
+    draw: File | None,
+    where: Annotated[str, Opt("FILTER", needs="--draw")] = "",
+    size: Annotated[int, at_least(1, needs="--draw")] = 30,
+    system: Annotated[tuple[str, ...], Opt("NAME", needs="--draw")] = (),
 ) -> None:
     """Run the command.
+
+    draw
+        Write a sheet with a random sample of turns to this file, and stop.
+
+    where
+        Draw from the turns that this filter selects, as in robustcs turns (default: turns with a score).
+
+    size
+        Number of turns to draw (default: 30).
+
+    system
+        System that the coder reads (default: the rewriters, else all). Repeatable.
 
     write_slices
         Also write a TSV with one row per reviewed turn and one column per category (yes, no; empty if coders disagree), for
         --slices of other commands.
     """
     from robustcs.documents.files import require_writable
+    from robustcs.errors import UsageError
     from robustcs.project.model import ReviewFiles
     from robustcs.studies.review.analysis import slices_of
+    from robustcs.studies.review.sheet import sheet
     from robustcs.studies.review.steps import crossed, read_given_reviews
 
     project = call.project
+    if draw is not None:
+        if files or write_slices:
+            raise UsageError(
+                "conflicting-options",
+                "--draw writes a sheet and reads no reviews",
+                "leave out the others",
+            )
+        require_writable(draw)
+        call.write(draw, sheet(call.workspace(project), where, size, system))
+        return
     if files:
         project = replace(project, review=ReviewFiles(tuple(map(Path, files))))
     if write_slices:

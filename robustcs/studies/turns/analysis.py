@@ -11,12 +11,8 @@ from robustcs.records.schema import TurnRecord
 from robustcs.result import Result, computes, count, measure, score, table, text
 
 
-def _no_record(turn: str) -> TurnRecord:
+def _no_record(turn: str, *, complete: bool = True) -> TurnRecord:
     raise KeyError(turn)
-
-
-def _no_turns(where: str) -> list[str]:
-    return []
 
 
 @dataclass(frozen=True)
@@ -34,13 +30,11 @@ class TurnList(Result):
     ids
         The turns.
     record
-        Turn → its record.
+        Returns the record of a turn; with ``complete=False`` without the fields on request.
     one
         Whether a single turn is shown with all its details.
     passages
         Passage → text, for a single turn.
-    select
-        Returns the turns that another filter selects; see :meth:`turns_where`.
     """
 
     study = "turns"
@@ -72,31 +66,26 @@ class TurnList(Result):
     cut: tuple[str, str] | None = None
     systems: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
-    record: Callable[[str], TurnRecord] = field(default=_no_record, repr=False)
+    record: Callable[..., TurnRecord] = field(default=_no_record, repr=False)
     one: bool = False
     passages: Mapping[str, str] = field(default_factory=dict, repr=False)
-    select: Callable[[str], list[str]] = field(default=_no_turns, repr=False)
 
     @computes(turns)
     def _turns(self) -> list[tuple[Any, ...]]:
         name, threshold = self.cut or ("", "")
-        return [row for turn in self.ids for row in _rows(self.record(turn), name, threshold)]
+        found: list[tuple[Any, ...]] = []
+        for turn in self.ids:
+            found += _rows(self.record(turn, complete=False), name, threshold)
+        return found
 
     @computes(records)
     def _records(self) -> list[tuple[Any, ...]]:
         return [(turn, self.record(turn)) for turn in self.ids]
 
-    def turns_where(self, where: str) -> list[str]:
-        """Return all turns of the project that a filter selects, in natural order.
-
-        Raises :class:`UsageError` if the filter cannot be read, or names an unknown field or system.
-        """
-        return self.select(where)
-
 
 def turn_list(
     ids: Sequence[str],
-    record: Callable[[str], TurnRecord],
+    record: Callable[..., TurnRecord],
     evaluated: Evaluated,
     measure_name: str,
     threshold: str,

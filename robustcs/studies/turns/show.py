@@ -43,7 +43,7 @@ def show(result: TurnList) -> tuple[Block, ...]:
 
 
 def _list(result: TurnList) -> Cards:
-    records = [result.record(turn) for turn in result.ids[:MOST_SHOWN]]
+    records = [result.record(turn, complete=False) for turn in result.ids[:MOST_SHOWN]]
     cards = tuple(_listed(result, record) for record in records)
     return Cards("turns", _caption(result, len(records)), cards)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.project.overrides import file_of
+from robustcs.project.requirements import turns_to_read
 from robustcs.project.sources import several
 from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
@@ -23,6 +24,19 @@ from robustcs.wording import nearest, some_of
 _SHOWN = 4
 
 
+def read_turns(workspace: Workspace, slices: Any = None) -> tuple[TurnInputs, TurnRecords]:
+    """Return the inputs and the records of all turns of a project; most is read when it is used.
+
+    slices
+        Files whose columns are further fields; see ``ask`` of the study.
+
+    Raises :class:`UsageError` if the project has no runs, texts or answers.
+    """
+    turns_to_read(workspace)
+    inputs = TurnInputs(workspace, columns_of(workspace, slices))
+    return inputs, turns_of(inputs)
+
+
 def listed(
     workspace: Workspace,
     where: str,
@@ -33,8 +47,7 @@ def listed(
     slices: Any,
 ) -> TurnList:
     """Return the turns that a filter selects, or one turn; see ``ask`` of the study."""
-    inputs = TurnInputs(workspace, columns_of(workspace, slices))
-    turns = turns_of(inputs)
+    inputs, turns = read_turns(workspace, slices)
     asked = parse_filter(where)
     table = turns.table.asked_at(asked)
     selected = [one for one, chosen in zip(table.ids, table.selects(asked), strict=True) if chosen]
@@ -46,7 +59,7 @@ def listed(
         cut = inputs.cut_of(*asked.cut)
         turns.add_cut(cut.written)
     for one in ordered[:1] or table.ids[:1]:
-        turns.record(one)  # reads every file now, so that the result names it
+        turns.record(one, complete=False)  # reads every file now, so that the result names it
     passages = {}
     if turn is not None:
         passages = inputs.passage_texts(_to_read(turns.record(ordered[0])))

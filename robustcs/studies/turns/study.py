@@ -62,10 +62,8 @@ def ask(
       robustcs turns --turn 31_4 --show qr --show human
     """
     from robustcs.inputs.readings import reading_once
-    from robustcs.project.requirements import turns_to_read
     from robustcs.studies.turns.steps import listed
 
-    turns_to_read(workspace)
     with reading_once():
         return listed(workspace, where, sort, limit, turn, show, slices)
 

@@ -213,14 +213,39 @@ def test_markdown_has_the_published_layout(in_demo: Command) -> None:
     assert lines[-1].startswith("*70 turns in 10 conversations · missing turns score 0")
 
 
-def test_show_lists_the_turns_of_a_bin_with_their_texts(in_demo: Command) -> None:
-    out = in_demo("breakdown --show 100 --metric ndcg_cut_3 --threshold 0.5").out
-    assert out[out.index("2 of 70 turns in bin") :].startswith(
-        """\
-2 of 70 turns in bin 100 (Original ✓, QR ×, Human ×), correct if NDCG@3 ≥ 0.5
+@pytest.mark.parametrize("more", ["", "--format csv", "--format markdown --table turns"])
+def test_show_lists_the_turns_of_a_bin_as_turns_does(more: str, in_demo: Command) -> None:
+    asked = f"--metric ndcg_cut_3 --threshold 0.5 {more}"
+    shown = in_demo(f"breakdown --show 100 {asked}").out
+    assert shown == in_demo(f"turns --where bin:100 {asked}").out
+    assert "2_6" in shown.replace("\\_", "_")
 
-  2_6 · Original"""
-    )
+
+def test_the_turns_of_a_bin_are_those_of_the_table(in_demo: Command, tmp_path: Path) -> None:
+    two = "--qr B=runs/plain_qr.trec --format json"
+    rows = read(in_demo(f"breakdown {two}").out)["tables"]["turns"]
+    for bin_ in ("000", "001", "110", "111"):
+        wanted = {
+            row["turn"]
+            for row in rows
+            if (row["metric"], row["threshold"], row["bin"]) == ("ndcg_cut_3", ">=0.5", bin_)
+        }
+        told = read(in_demo(f"breakdown --show {bin_} {two}").out)
+        assert {row["turn"] for row in told["tables"]["records"]} == wanted != set()
+        own = told["tables"]["records"][0]["record"]["systems"]
+        assert bin_ in (own[name]["bin"]["ndcg_cut_3>=0.5"] for name in ("qr", "B"))
+    slices = tmp_path / "slices.tsv"
+    slices.write_text("turn\tlong\n1_1\tyes\n")
+    told = read(in_demo(f"breakdown --show 111 --slices {slices} --format json").out)
+    first = told["tables"]["records"][0]
+    assert (first["turn"], first["record"]["slices"]["long"]) == ("1_1", "yes")
+
+
+def test_bins_without_original(in_demo: Command) -> None:
+    line = "breakdown --config /dev/null --qrels qrels.txt --qr runs/stem_qr.trec --human runs/stem_human.trec"
+    assert 'turns selected by bin:"-01"' in in_demo(f"{line} --show=-01").out
+    error = in_demo(f"{line} --show 001", code=2).err
+    assert "there is no bin '001'; write Original, QR, Human as 0 or 1: -00, -10" in error
 
 
 def test_missing_drop_leaves_out_the_turn_that_one_run_lacks(in_demo: Command) -> None:
