@@ -327,6 +327,9 @@ def _begun(verdict: Verdict, limit: Limit) -> Verdict:
         tone="",
         caveat="",
         barred=True,
+        turns="",
+        count=0,
+        sort="",
     )
 
 
