@@ -51,7 +51,8 @@ PAGES = [
 ]
 #: Pages and modules about refusals, the field's word for answers without content, and what they need not write instead.
 REFUSALS = {
-    "answers.md", "glossary.md", "record.md", "robustcs/evaluation/outcomes.py", "robustcs/inputs/answers.py",
+    "answers.md", "glossary.md", "record.md", "turns.md", "robustcs/evaluation/outcomes.py",
+    "robustcs/inputs/answers.py", "robustcs/records/headwords.py",
     "robustcs/similarity/responses.py", *(f"robustcs/studies/answers/{name}.py" for name in
                                        ("analysis", "fields", "findings", "outcomes", "questions", "show", "study")),
 }  # fmt: skip

@@ -33,7 +33,10 @@ from robustcs.documents.document import (
     Paragraph,
     Picture,
     TableBlock,
+    TurnLinks,
 )
+from robustcs.documents.html import render_html
+from robustcs.documents.page.address import turns_address
 from robustcs.documents.page_svg import page_svg
 from robustcs.documents.text import turn_anchor
 from robustcs.errors import UsageError
@@ -109,7 +112,8 @@ def test_every_question_opens_with_one_sentence_one_figure_and_one_table(report:
     )
     starts = [place for place, block in enumerate(blocks) if isinstance(block, Heading)]
     for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
-        kinds = [type(block) for block in blocks[start + 1 : end] if not isinstance(block, Fold)]
+        shown = blocks[start + 1 : end]
+        kinds = [type(block) for block in shown if not isinstance(block, Fold | TurnLinks)]
         assert kinds in (
             [Paragraph, Picture, TableBlock],
             [Paragraph, TableBlock],
@@ -338,8 +342,8 @@ def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path)
     cards = [
         block for block in every_block(report.document) if isinstance(block, Cards) and block.cards
     ]
-    # the snippets of annotators, not the answers
-    [layers] = [block for block in cards if block.cards[0].layers and block.slug != "outcomes-read"]
+    # the snippets of annotators; pages list turns
+    [layers] = cards
     assert len(layers.cards) == 6 and all(card.layers for card in layers.cards)
     assert layers.cards[0].marked.split(".")[0].encode() in report.files["report.html"]
     printed = pdf_words(report.files["report.pdf"], tmp_path)
@@ -383,22 +387,27 @@ def test_pairs_of_systems_are_headed_alike(report: Report) -> None:
     assert {one for one in pairs if one} == {("First", "Second")}
 
 
-def test_the_turns_to_read_are_those_of_the_bin(report: Report) -> None:
-    blocks = every_block(report.document)
-    [cards] = [
-        block
-        for block in blocks
-        if isinstance(block, Cards) and block.slug == "breakdown-turns-001"
+def test_the_page_links_to_the_turns_behind_its_numbers(report: Report, tmp_path: Path) -> None:
+    page = report.files["report.html"].decode()
+    opening = report.document.opening
+    assert opening is not None
+    first = page.partition("</header>")[0]
+    for verdict in opening.verdicts:
+        address = turns_address(verdict.turns, verdict.sort).replace("&", "&amp;")
+        assert f'<a href="{address}">read {verdict.count} turns</a>' in first
+    # in the section of its question, too, and further turns below its table
+    assert page.count('href="#turns?where=cause%40qr%3Arewriter&amp;sort=loss%40qr"') == 3
+    links = re.findall(r"Turns to read:(.*?)</p>", page, re.DOTALL)
+    assert len(links) >= 4
+    assert re.findall(r"<bdi>([^<]*)</bdi> \((\d+)\)", links[0]) == [
+        ("rewriter errors", "18"),
+        ("rewriter errors, words dropped", "17"),
+        ("ranker errors", "9"),
+        ("QR correct, Human not", "3"),
     ]
-    rows = tables(report, "breakdown", "turns")
-    rows = [row for row in rows if (row["metric"], row["threshold"], row["bin"]) == (*CUT, "001")]
-    rows.sort(key=lambda row: row["qr"] - row["human"])
-    assert cards.caption.startswith(f"{len(rows)} of 70 turns in bin 001")
-    assert [card.title.split(" · ")[0] for card in cards.cards] == [row["turn"] for row in rows[:5]]
-    assert all(
-        [label for label, _ in card.fields][:3] == ["Original", "QR", "Human"]
-        for card in cards.cards
-    )
+    assert "read 18 turns" not in pdf_words(report.files["report.pdf"], tmp_path)
+    without = render_html(replace(report.document, turns={}))
+    assert "#turns?" not in without.partition("<script")[0]
 
 
 def test_every_turn_agrees_with_the_results(report: Report) -> None:

@@ -17,6 +17,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class TurnSet:
+    """Turns that a page lists.
+
+    says
+        What they are, in the plural: ``rewriter errors``.
+    where
+        The filter that selects them (:mod:`robustcs.records.filter`).
+    count
+        Their number.
+    sort
+        The order of the list; empty for that of their ids.
+    """
+
+    says: str
+    where: str
+    count: int
+    sort: str = ""
+
+
+@dataclass(frozen=True)
 class Heading:
     """A heading: a question that the document answers (``level`` 1), or a part of the answer (2)."""
 
@@ -26,9 +46,17 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph of text."""
+    """A paragraph of text; ``turns``, if any, are those behind its number, to which a page links."""
 
     text: str
+    turns: TurnSet | None = None
+
+
+@dataclass(frozen=True)
+class TurnLinks:
+    """Links to the turns of a section that are worth reading; only a page has them."""
+
+    sets: tuple[TurnSet, ...]
 
 
 @dataclass(frozen=True)
@@ -110,7 +138,7 @@ MAX_LAYERS = 8
 
 @dataclass(frozen=True)
 class Card:
-    """A turn to read: a title, labelled texts, and below them a text of which parts are marked.
+    """A text to read: a title, labelled texts, and below them a text of which parts are marked.
 
     layers
         (name, half-open [start, end) spans of ``marked`` in characters), such as the snippets that an annotator selected; at
@@ -140,7 +168,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Cards:
-    """Turns to read, under one caption.
+    """Texts to read, under one caption.
 
     requested
         An option requested them: they are also shown next to a single table.
@@ -182,6 +210,9 @@ class Verdict:
         Why it is less certain than it looks, in whole sentences.
     barred
         Whether it must not open a report.
+    turns, count, sort
+        The filter that selects the turns behind the number (:mod:`robustcs.records.filter`), how many it selects, and the order
+        in which to read them; empty and 0 if it is not about a set of turns.
     """
 
     number: str
@@ -194,6 +225,14 @@ class Verdict:
     subject: Subject | None = None
     caveat: str = ""
     barred: bool = False
+    turns: str = ""
+    count: int = 0
+    sort: str = ""
+
+    @property
+    def read(self) -> TurnSet | None:
+        """The turns behind the number; None if there are none."""
+        return TurnSet("turns", self.turns, self.count, self.sort) if self.count else None
 
     @property
     def between(self) -> str:
@@ -263,7 +302,7 @@ class Document:
     """
 
     title: str
-    blocks: tuple[Block | Picture | Fold, ...]
+    blocks: tuple[Block | Picture | Fold | TurnLinks, ...]
     policy: str
     notes: tuple[str, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()

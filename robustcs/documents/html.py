@@ -30,8 +30,10 @@ from robustcs.documents.document import (
     Paragraph,
     Picture,
     TableBlock,
+    TurnLinks,
 )
 from robustcs.documents.figures import draw_picture, link_turns
+from robustcs.documents.page.address import turns_address
 from robustcs.documents.panels import MOST_MARKS
 from robustcs.documents.style import DARK_COLOURS, PAGE
 from robustcs.documents.text import head_groups, one_line, turn_anchor, unique_anchor, visible
@@ -130,6 +132,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"line": one_line, "visible": visible}
+    environment.globals |= {"turns_address": turns_address, "counted": counted}
     return environment
 
 
@@ -220,10 +223,13 @@ class _Page:
             if isinstance(block, Heading) and block.level == 1:
                 self.headings.setdefault(block.text, self.take(block.text))
 
-    def entry(self, block: Block | Picture | Fold) -> dict[str, Any]:
-        """Return one block for the template."""
+    def entry(self, block: Block | Picture | Fold | TurnLinks) -> dict[str, Any]:
+        """Return one block for the template; only a page with turns has links to them."""
         if isinstance(block, Paragraph):
-            return {"kind": "paragraph", "block": block}
+            read = block.turns if self.document.turns else None
+            return {"kind": "paragraph", "block": block, "turns": read}
+        if isinstance(block, TurnLinks):
+            return {"kind": "turns", "sets": block.sets if self.document.turns else ()}
         if isinstance(block, Heading):
             known = self.headings.get(block.text) if block.level == 1 else None
             return {"kind": "heading", "id": known or self.take(block.text), "block": block}

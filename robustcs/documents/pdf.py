@@ -15,6 +15,7 @@ from robustcs.documents.document import (
     Paragraph,
     Picture,
     TableBlock,
+    TurnLinks,
 )
 from robustcs.documents.figures import draw_picture, link_turns, typeset
 from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
@@ -52,7 +53,9 @@ def render_pdf(document: Document) -> bytes:
         "title": _line(document.title),
         "opening": first,
         "blocks": [
-            _block(block) for block in document.blocks if not isinstance(block, Fold | Cards)
+            _block(block)
+            for block in document.blocks
+            if not isinstance(block, Fold | Cards | TurnLinks)
         ],
         "appendix": _appendix(document),
         "notes": [_line(note) for note in document.notes],

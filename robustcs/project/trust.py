@@ -328,6 +328,9 @@ def _begun(verdict: Verdict, limit: Limit) -> Verdict:
         tone="",
         caveat="",
         barred=True,
+        turns="",
+        count=0,
+        sort="",
     )
 
 

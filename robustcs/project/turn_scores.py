@@ -114,7 +114,10 @@ class ScoredTurns:
         workspace = self.workspace
         given = not self.runs
         chosen, _ = workspace.ranking_measures((), given=given)
-        return workspace.scores_of(self.files, chosen, asked=workspace.asked)
+        # each system has its own scores, whatever others lack
+        return workspace.scores_of(
+            self.files, chosen, alone=True, asked=workspace.asked, apart=True
+        )
 
     @property
     def ranked_turns(self) -> tuple[str, ...]:

@@ -83,11 +83,25 @@ class TurnInputs(ScoredTurns):
 
     @cached_property
     def texts(self) -> dict[str, dict[str, str]]:
-        """Formulation → turn → text: Original, the rewriters, Human."""
+        """Formulation → turn → text: Original, the rewriters, Human, and wordings of a grid."""
         texts = self.workspace.texts
         if self.ranked_turns:
             texts = self.workspace.texts_of(self.ranked_turns, self.evaluated.basis)
-        return {name: texts[name] for name in self.formulations if texts.get(name)}
+        found = {name: texts[name] for name in self.formulations if texts.get(name)}
+        for cell in self.project.components:
+            wording = cell.partition("/")[0].strip()
+            if wording not in found:
+                found |= self._set_of_texts(wording)
+        return found
+
+    def _set_of_texts(self, name: str) -> dict[str, dict[str, str]]:
+        """Return the texts under the name of their set; empty without such a set."""
+        project = self.project
+        if name in project.texts:
+            return {name: self.workspace.text_file(project.texts[name], "human", name)}
+        if name in project.raw_texts:
+            return {name: self.workspace.text_file(project.raw_texts[name], "original", name)}
+        return {}
 
     @cached_property
     def answers(self) -> dict[str, Mapping[str, str]]:

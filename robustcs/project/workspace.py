@@ -227,15 +227,16 @@ class Workspace(Inputs):
         measures: Sequence[Measure],
         alone: bool = False,
         asked: Mapping[str, AskedTurns] | None = None,
+        apart: bool = False,
     ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score any runs and files of per-turn scores as :meth:`system_scores` does; see
-        :func:`~robustcs.project.scoring.score` for ``alone`` and ``asked``.
+        :func:`~robustcs.project.scoring.score` for ``alone``, ``asked`` and ``apart``.
         """
         for measure in measures:
             if measure.family in ANSWER_FAMILIES and any(file.kind == "runs" for file in files):
                 found = f"{measure.name} measures answers, but these systems have runs"
                 raise UsageError("no-answers", found, "use a measure such as ndcg_cut_3")
-        frames, evaluated = self._scored(files, measures, alone, asked)
+        frames, evaluated = self._scored(files, measures, alone, asked, apart)
         return {file.name: frame for file, frame in zip(files, frames, strict=True)}, evaluated
 
     def _scored(
@@ -244,10 +245,11 @@ class Workspace(Inputs):
         measures: Sequence[Measure],
         alone: bool = False,
         asked: Mapping[str, AskedTurns] | None = None,
+        apart: bool = False,
     ) -> tuple[list[TurnScores], Evaluated]:
         # runs are read once for their scores and for their fit with a collection
         with reading_once() if self.project.collection else nullcontext():
-            found = score(self, files, measures, alone, asked)
+            found = score(self, files, measures, alone, asked, apart)
             self._fit({file.name: (file.role, file.path) for file in files if file.kind == "runs"})
         return found
 

@@ -120,6 +120,24 @@ def quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+def term(field: str, *values: str, system: str = "") -> str:
+    """Return the term that selects turns whose field has one of ``values``; without any: a value.
+
+    ``system`` names the system; empty means any.
+    """
+    return f"{field_name(field, system)}:{','.join(map(quoted, values)) or '*'}"
+
+
+def field_name(field: str, system: str = "") -> str:
+    """Return a field as filters and orders write it: ``FIELD`` or ``FIELD@SYSTEM``."""
+    return f"{quoted(field)}@{quoted(system)}" if system else quoted(field)
+
+
+def cut_term(measure: str, threshold: str) -> str:
+    """Return the term that sets measure and threshold; ``threshold`` as in tables: ``>=0.5``."""
+    return f"{AT}:{quoted(measure)}{threshold}"
+
+
 class _Reader:
     """A place in the text of a filter."""
 

@@ -16,6 +16,7 @@ from robustcs.documents.document import (
     Paragraph,
     Picture,
     TableBlock,
+    TurnSet,
     Verdict,
 )
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
@@ -40,7 +41,7 @@ from robustcs.wording import shortened
 
 #: A block whose figures are drawn.
 Shown = Heading | Paragraph | TableBlock | Picture | Cards
-#: ``main``: a figure, or a table that the question names. ``other``: another table, only in the page. ``read``: turns to read.
+#: ``main``: a figure, or a table that the question names. ``other``: another table, only in the page. ``read``: texts to read.
 Kind = Literal["heading", "main", "other", "read"]
 
 
@@ -58,6 +59,8 @@ class Section:
         The table and the figure that may open the report.
     blocks
         Figures first, then the other blocks under their headings, each with its kind.
+    turns
+        Sets of turns to read, each with at least one turn.
     skipped
         Skipped rows of the inputs, in words, for the policy line.
     files
@@ -76,6 +79,7 @@ class Section:
     notes: tuple[str, ...]
     inputs: tuple[InputState, ...]
     files: Mapping[str, bytes]
+    turns: tuple[TurnSet, ...] = ()
 
     @property
     def judged(self) -> bool:
@@ -101,6 +105,7 @@ class Section:
             shared=both(self.shared, other.shared),
             overview=both(self.overview, other.overview),
             blocks=both(self.blocks, other.blocks),
+            turns=both(self.turns, other.turns),
             skipped=both(self.skipped, other.skipped),
             notes=both(self.notes, other.notes),
             inputs=both(self.inputs, other.inputs),
@@ -113,11 +118,8 @@ def section_of(question: Question, workspace: Workspace, names: Names) -> Sectio
     workspace = workspace.of(question.inputs(workspace.project))
     content = question.content(workspace)
     inputs = shown_inputs(workspace, names)
-    placed = [
-        *_placed(content.blocks, question.tables),
-        *((block, "read") for block in content.to_read),
-    ]
-    kinds: list[Kind] = [kind for _, kind in placed]  # type: ignore[misc]
+    placed = list(_placed(content.blocks, question.tables))
+    kinds = [kind for _, kind in placed]
     blocks = _with_unique_slugs(question.key, [*content.overview, *(block for block, _ in placed)])
     files: dict[str, bytes] = {}
     shown: list[Shown] = []
@@ -139,6 +141,7 @@ def section_of(question: Question, workspace: Workspace, names: Names) -> Sectio
         reading=content.reading,
         overview=tuple(shown[:first]),
         blocks=tuple(zip(shown[first:], kinds, strict=True)),
+        turns=tuple(one for one in content.turns if one.count),
         policy=_stated(workspace, evaluated, ()).policy_line,
         skipped=tuple(workspace.skipped_in_words),
         notes=(*workspace.misfits, *evaluated.notes, *workspace.notes),

@@ -16,6 +16,7 @@ from robustcs.documents.document import (
     Paragraph,
     Picture,
     TableBlock,
+    TurnLinks,
     Verdict,
 )
 from robustcs.project.model import Project
@@ -48,21 +49,23 @@ def opens(contents: Sequence[tuple[Question, Section]]) -> Section:
 
 def section(
     project: Project, question: Question, content: Section, opened: bool
-) -> list[Block | Picture | Fold]:
-    """Return a section: the question, its answer in one sentence, one figure and one table; everything else is folded.
+) -> list[Block | Picture | Fold | TurnLinks]:
+    """Return a section: the question, its answer in one sentence, one figure, one table, and links to turns.
+
+    Everything else is folded.
 
     ``opened``: its table and figure are on the first screen and are not repeated.
     """
     verdicts = in_order(_verdicts(project, question, content))
-    told = [verdict.sentence for verdict in verdicts]
+    told = [Paragraph(verdict.sentence, verdict.read) for verdict in verdicts]
     if verdicts and verdicts[0].barred and verdicts[0].caveat:
         # then all are barred, since such verdicts come last
-        told.insert(0, verdicts[0].caveat)
+        told.insert(0, Paragraph(verdicts[0].caveat))
     # what the judgments cannot tell is not claimed in other words either
     findings = () if _void(content) else content.findings
-    sentences = told[:1] or findings[:1]
-    more = [Paragraph(sentence) for sentence in told[1:]]
-    shown: list[Block | Picture | Fold] = [Heading(question.title), *map(Paragraph, sentences)]
+    sentences = told[:1] or [Paragraph(text) for text in findings[:1]]
+    more = told[1:]
+    shown: list[Block | Picture | Fold | TurnLinks] = [Heading(question.title), *sentences]
     overview: list[tuple[Any, Kind]] = (
         [] if opened else [(block, "main") for block in content.overview]
     )
@@ -77,17 +80,20 @@ def section(
         for block in [one for one in first if isinstance(one, kind)][:1]
     ]
     folded = [block for block in main if block not in lead]
-    more += [Paragraph(text) for text in findings if text not in sentences]
+    first_text = sentences[0].text if sentences else ""
+    more += [Paragraph(text) for text in findings if text != first_text]
     more += [Paragraph(content.reading)] if content.reading else []
+    links = [TurnLinks(content.turns)] if content.turns else []
     shown += [
         *lead,
+        *links,
         Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {content.policy_line}."))),
     ]
     if others := _of_kind(placed, "other"):
         tables = counted(sum(isinstance(block, TableBlock) for block in others), "further table")
         shown.append(Fold(tables, tuple(others), page_only=True))
     if to_read := tuple(block for block, _ in placed if isinstance(block, Cards)):
-        shown.append(Fold("Turns to read", to_read, page_only=True))
+        shown.append(Fold("Texts to read", to_read, page_only=True))
     return shown
 
 

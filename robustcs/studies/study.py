@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from robustcs.documents.document import Block, Figure, TableBlock, Verdict
+    from robustcs.documents.document import Block, Figure, TableBlock, TurnSet, Verdict
     from robustcs.project.model import Project
     from robustcs.project.trust import Limit
     from robustcs.project.workspace import Workspace
@@ -248,8 +248,8 @@ class SectionContent:
         Sentences with numbers. Without a verdict, the first opens the section; the others are folded.
     reading
         How to read the figures and tables.
-    to_read
-        Turns to read, after all tables.
+    turns
+        Turns to read: sets of them, to which the section links.
     verdicts
         Verdicts at the start of the section; :mod:`robustcs.reporting.headlines` chooses those that open the report.
     overview
@@ -264,7 +264,7 @@ class SectionContent:
     blocks: tuple[Block, ...]
     findings: tuple[str, ...] = ()
     reading: str = ""
-    to_read: tuple[Block, ...] = ()
+    turns: tuple[TurnSet, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     overview: tuple[TableBlock | Figure, ...] = ()
     family: Family | None = None

@@ -10,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustcs.errors import UsageError
-from robustcs.records.filter import Filter, Search, Term, normalised, parse_filter, quoted
+from robustcs.records.filter import (
+    Filter,
+    Search,
+    Term,
+    cut_term,
+    field_name,
+    normalised,
+    parse_field,
+    parse_filter,
+    quoted,
+    term,
+)
 from robustcs.records.table import Contribution, FieldColumns, TurnField, TurnTable, Values
 
 
@@ -119,6 +130,23 @@ def test_any_name_can_be_written(text: str) -> None:
     if normalised(text) != "at":
         written = f"-{quoted(text)}@{quoted(text)}:{quoted(text)},x"
         assert parse_filter(written) == Filter((term,))
+
+
+@given(
+    *(st.text(min_size=1).filter(lambda text: text.strip()) for _ in range(3)),
+    st.text(min_size=1).filter(lambda text: text.strip() and text != "*"),
+)
+def test_any_term_can_be_written(field: str, system: str, other: str, value: str) -> None:
+    if normalised(field) == "at":
+        return
+    written = " ".join(
+        [term(field, value, other, system=system), term(field), cut_term(other, ">=0.5")]
+    )
+    assert parse_filter(written) == Filter(
+        (Term(field, ":", (value, other), system), Term(field, ":", ("*",))), (other, ">=0.5")
+    )
+    assert parse_field(field_name(field, system)) == (field, system)
+    assert parse_field(field_name(field)) == (field, "")
 
 
 _VALUES = ("ranker", "made up", "Made_Up", "a:b", "-x")

@@ -1,15 +1,12 @@
-"""Findings on the coverage of answers and the causes of missed items, and turns to read: conversation, rewrite, passages with
-the gold ones marked, and the answer with its sentences marked.
-"""
+"""Verdicts and findings on the outcomes and coverage of answers and the causes of missed items, and turns to read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from robustcs.documents.document import Card, Cards, Verdict
+from robustcs.documents.document import TurnSet, Verdict
 from robustcs.documents.words import (
     measure_label,
     percent,
@@ -18,9 +15,7 @@ from robustcs.documents.words import (
     with_interval,
 )
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST
-from robustcs.lazy import pd
-from robustcs.project.answer_inputs import AnswerInputs
-from robustcs.project.answer_support import MadeOf
+from robustcs.records.filter import term
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
 from robustcs.studies.answers.show import (
     answerable,
@@ -34,80 +29,31 @@ from robustcs.studies.answers.show import (
 )
 from robustcs.wording import counted, first_of, system_name, verb
 
-#: Outcomes to read, those that tell most first; turns of each for one system; turns in all; characters of a passage.
-_ORDER = ("made_up", "refused", "wrong", "hedged", *LOST)
-_EACH, _MOST, _LENGTH = 2, 24, 400
-_NAMES = {"original": "Question", "qr": "Rewrite", "human": "Human rewrite"}
+#: Outcomes to read, in this order; those that abstain are errors only on turns with an answer.
+_TO_READ = tuple(dict.fromkeys(("made_up", "refused", "wrong", "hedged", *LOST)))
+#: Largest number of systems whose turns are listed.
+_LISTED = 4
 
 
-def turns_to_read(
-    result: Answers, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, str] | None
-) -> Cards | None:
-    """Return the turns that tell most: of every system, the first with an error, and with sentences without support."""
-    rows = result.turns
-    # to abstain is right unless the turn has an answer
-    errors = rows[~rows["outcome"].isin(LOST) | rows["kind"].isin(ANSWERABLE)]
-    chosen = [
-        errors[errors["outcome"] == outcome].groupby("system", sort=False).head(_EACH)
-        for outcome in dict.fromkeys(_ORDER)
-    ]
-    invented = rows.sort_values("unsupported", ascending=False, kind="stable")
-    chosen.append(invented[invented["unsupported"] > 0].groupby("system", sort=False).head(_EACH))
-    listed = pd.concat(chosen).drop_duplicates(["system", "turn"]).head(_MOST)
-    if not len(listed):
-        return None
-    read = tuple(_text(row, inputs, made_of, texts or {}) for row in listed.itertuples(index=False))
-    return Cards(
-        "read",
-        "Turns with errors, the component that lost each, and the sentences that the passages support",
-        read,
-    )
-
-
-def _text(row: Any, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, str]) -> Card:
-    answer, turn = inputs.responses[row.system].get(row.turn, ""), row.turn
-    told = [f"{named(row.kind)} question", named(row.outcome)]
-    told += [f"lost by {row.cause}"] if row.cause not in ("", "none") else []
-    conversation = inputs.conversation(turn)
-    fields = (
-        [("Conversation", "\n".join(f"{speaker}: {text}" for speaker, text in conversation))]
-        if conversation
-        else []
-    )
-    parts = inputs.workspace.project.formulations.values()
-    for part in (part for part in parts if not (conversation and part.role == "original")):
-        if text := inputs.workspace.texts.get(part.name, {}).get(turn, ""):
-            fields.append(
-                (_NAMES[part.role] + (f" ({part.name})" if part.name != part.role else ""), text)
-            )
-    gold, given = inputs.gold.get(turn, frozenset()), made_of.given[row.system]
-    for place, passage in enumerate((given or {}).get(turn, ()), 1):
-        text = texts.get(passage, "")
-        shown = text if len(text) <= _LENGTH else f"{text[:_LENGTH].rstrip()}…"
-        fields.append(
-            (
-                f"Passage {place}{' (gold)' if passage in gold else ''}",
-                f"{passage}: {shown}".rstrip(": "),
-            )
-        )
-    if lacking := [
-        passage
-        for passage in sorted(gold)
-        if given is not None and passage not in given.get(turn, ())
-    ]:
-        fields.append(("Gold passages not given", ", ".join(lacking)))
-    checked = None if given is None else inputs.checked(row.system, turn, given, texts)
-    spans = {
-        known: tuple((one.start, one.end) for one in checked or () if one.supported is known)
-        for known in (True, False)
-    }
-    layers = (("supported by a passage", spans[True]), ("without support", spans[False]))
-    return Card(
-        f"{turn}, {system_name(row.system)}: {'; '.join(told)}",
-        tuple(fields),
-        answer or "(no answer)",
-        layers,
-    )
+def turns_to_read(result: Answers) -> tuple[TurnSet, ...]:
+    """Return the errors of every system by outcome, and the turns that each component loses."""
+    sets = []
+    systems = list(dict.fromkeys(result.turns["system"]))
+    for system in systems[:_LISTED]:
+        whose = f"{system_name(system)}: " if len(systems) > 1 else ""
+        own = result.turns[result.turns["system"] == system]
+        for outcome in _TO_READ:
+            chosen = own[own["outcome"] == outcome]
+            where = term("outcome", outcome, system=system)
+            if outcome in _SAID_ALONE:
+                chosen = chosen[chosen["kind"].isin(ANSWERABLE)]
+                where += f" {term('kind', *ANSWERABLE, system=system)}"
+            sets.append(TurnSet(f"{whose}{named(outcome)}", where, len(chosen)))
+        for cause in _LOSERS:
+            count = int((own["cause"] == cause).sum())
+            where = term("lost", cause, system=system)
+            sets.append(TurnSet(f"{whose}lost by {_LOSERS[cause].lower()}", where, count))
+    return tuple(sets)
 
 
 #: Cause → subject and explanation in a finding.
@@ -151,7 +97,8 @@ def verdicts(result: Answers) -> tuple[Verdict, ...]:
             if unknown
             else ""
         )
-        found.append(replace(_verdict(row, text, basis, "qa"), caveat=caveat))
+        where = term("lost", row["cause"], system=row["system"])
+        found.append(replace(_verdict(row, text, basis, "qa", where), caveat=caveat))
     made_up = result.outcomes[
         (result.outcomes["outcome"] == "made_up") & (result.outcomes["count"] > 0)
     ]
@@ -164,11 +111,11 @@ def verdicts(result: Answers) -> tuple[Verdict, ...]:
             "ci_high": row["of_kind_high"],
         }
         text = f"{system_name(row['system'])} makes up an answer to {whole_percent(row['share'])} of the unanswerable turns"
-        found.append(
-            _verdict(
-                row, text, f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}", "qr"
-            )
-        )
+        basis = f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}"
+        # gold passages may split them; then the number is that of a part, which no filter selects
+        whole = sum(made_up["system"] == row["system"]) == 1
+        where = term("outcome", "made_up", system=row["system"]) if whole else ""
+        found.append(_verdict(row, text, basis, "qr", where))
     return tuple(found)
 
 
@@ -178,7 +125,7 @@ def unknown_causes(result: Answers, system: object) -> int:
     return int(causes["count"][(causes["system"] == system) & (causes["cause"] == UNKNOWN)].sum())
 
 
-def _verdict(row: Any, text: str, basis: str, tone: str) -> Verdict:
+def _verdict(row: Any, text: str, basis: str, tone: str, where: str) -> Verdict:
     return Verdict(
         whole_percent(row["share"]),
         percent_range(row["ci_low"], row["ci_high"]),
@@ -186,6 +133,8 @@ def _verdict(row: Any, text: str, basis: str, tone: str) -> Verdict:
         basis,
         float(row["share"]),
         tone,
+        turns=where,
+        count=int(row["count"]) if where else 0,
     )
 
 

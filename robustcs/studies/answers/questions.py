@@ -5,9 +5,9 @@ from __future__ import annotations
 from robustcs.documents.document import Figure
 from robustcs.project.model import AnswerFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
-from robustcs.studies.answers.findings import answer_findings, verdicts
+from robustcs.studies.answers.findings import answer_findings, turns_to_read, verdicts
 from robustcs.studies.answers.show import overview, show
-from robustcs.studies.answers.study import prepare
+from robustcs.studies.answers.study import ask
 from robustcs.studies.study import Question, SectionContent
 
 _READING = (
@@ -40,8 +40,7 @@ def _inputs(project: Project) -> Project:
 
 
 def _content(workspace: Workspace) -> SectionContent:
-    result, to_read = prepare(workspace)()
-    cards = tuple(filter(None, [to_read()]))
+    result = ask(workspace)
     opening = overview(result)
     drawn = {(one.caption, one.alt) for one in opening if isinstance(one, Figure)}
     blocks = tuple(
@@ -55,7 +54,7 @@ def _content(workspace: Workspace) -> SectionContent:
         blocks,
         answer_findings(result),
         _READING,
-        cards,
+        turns_to_read(result),
         verdicts(result),
         opening,
     )

@@ -11,7 +11,6 @@ from robustcs.studies.study import SEED, UNIT, Call, Command
 from robustcs.wording import counted, some_of, system_name
 
 if TYPE_CHECKING:
-    from robustcs.documents.document import Cards
     from robustcs.project.workspace import Workspace
     from robustcs.studies.answers.analysis import Answers
 
@@ -54,13 +53,11 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
           --passages ours=ours.trec --human human.trec
       robustcs answers --assignments a=a.jsonl --assignments b=b.jsonl
     """
-    return prepare(workspace, with_)()[0]
+    return prepare(workspace, with_)()
 
 
-def prepare(
-    workspace: Workspace, command_: str | None = None
-) -> Callable[[], tuple[Answers, Callable[[], Cards | None]]]:
-    """Read the inputs. Return the function that computes the result and a function that returns turns to read."""
+def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], Answers]:
+    """Read the inputs. Return the function that computes the result."""
     from robustcs.inputs.turns import turn_sort_key
     from robustcs.project.answer_inputs import AnswerInputs
     from robustcs.project.answer_support import MadeOf, Program
@@ -68,7 +65,6 @@ def prepare(
     from robustcs.similarity.responses import MEASURED, are_english
     from robustcs.statistics.units import units_of
     from robustcs.studies.answers.analysis import SystemAnswers, answers, coverage, measures_of
-    from robustcs.studies.answers.findings import turns_to_read
     from robustcs.studies.answers.outcomes import Journey
     from robustcs.studies.answers.steps import (
         by_turn,
@@ -101,7 +97,7 @@ def prepare(
     scored = {} if metric in names else inputs.scores(metric)
     lost_by = inputs.lost_by(turns)
 
-    def found() -> tuple[Answers, Callable[[], Cards | None]]:
+    def found() -> Answers:
         systems = [
             SystemAnswers(
                 name,
@@ -163,10 +159,9 @@ def prepare(
         )
         stated = replace(evaluated, notes=tuple(dict.fromkeys(notes)), criterion=basis)
         journey = Journey(turns, kinds, traced, units)
-        result = answers(
+        return answers(
             journey, stated, items_found, files.covered, criterion, workspace.project.seed
         )
-        return result, lambda: turns_to_read(result, inputs, made_of, texts)
 
     return found
 

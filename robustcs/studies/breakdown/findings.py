@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from robustcs.documents.document import Verdict
+from robustcs.documents.document import TurnSet, Verdict
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.words import (
+    component,
     cut_label,
     few_answers,
     in_brackets,
@@ -21,10 +22,14 @@ from robustcs.documents.words import (
     system_in_words,
     whole_percent,
 )
+from robustcs.records.filter import cut_term, field_name, term
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.breakdown.analysis import Breakdown
-from robustcs.studies.breakdown.rewriters import ALPHA
+from robustcs.studies.breakdown.rewriters import ALPHA, UNKNOWN
 from robustcs.wording import counted, many_missing, some_of, verb
+
+#: Largest number of rewriters whose errors a section lists, those with the highest means.
+_LISTED = 5
 
 
 class _Told:
@@ -121,10 +126,82 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
             basis += f"; {highest}{f' and ties with {some_of(near, 2)}' if near else ''}"
         between = percent_range(line["ci_low"], line["ci_high"])
         share = float(line["share"])
+        turns = _errors(result, cut, best.rewriter, cause)
         found.append(
-            Verdict(whole_percent(share), between, _sentence(told.rate(cause)), basis, share, cause)
+            Verdict(
+                whole_percent(share),
+                between,
+                _sentence(told.rate(cause)),
+                basis,
+                share,
+                cause,
+                turns=turns.where,
+                count=turns.count,
+                sort=turns.sort,
+            )
         )
     return (*found, _lost(result, cut, best, told))
+
+
+def turns_to_read(result: Breakdown) -> tuple[TurnSet, ...]:
+    """Return the errors of each component, the most frequent type of rewriter errors, and where only the rewriter is correct.
+
+    Of several rewriters, those with the highest means.
+    """
+    cut = headline_cut(shown_cuts(result.table("bins")))
+    best, near, apart, _ = _ranked(result, cut)
+    names = [best.rewriter, *near, *apart][:_LISTED]
+    return (
+        *(_errors(result, cut, name, "qr") for name in names),
+        *_most_frequent_type(result, cut, best.rewriter),
+        _errors(result, cut, best.rewriter, "qa"),
+        _gained(result, cut, best.rewriter),
+    )
+
+
+def _errors(result: Breakdown, cut: Cut, rewriter: str, cause: str) -> TurnSet:
+    """Return the turns on which a rewriter (``qr``) or the QA component (``qa``) fails, the largest loss first.
+
+    Of the QA component, those on which Human scores lowest come first.
+    """
+    rows = at(result.attribution, cut)
+    rows = rows[(rows["rewriter"] == rewriter) & (rows["cause"] == cause)]
+    count = int(rows["count"].iloc[0])
+    if cause == "qa":
+        name = component(result.evaluated.basis)
+        where = _where(result, cut, term("cause", name, system=rewriter))
+        return TurnSet(f"{name} errors", where, count, field_name(cut[0], "human"))
+    name = "rewriter errors" if rewriter == "qr" else f"rewriter errors of {rewriter}"
+    where = _where(result, cut, term("cause", "rewriter", system=rewriter))
+    return TurnSet(name, where, count, field_name("loss", rewriter))
+
+
+def _most_frequent_type(result: Breakdown, cut: Cut, rewriter: str) -> list[TurnSet]:
+    """Return the rewriter errors with their most frequent difference from Human; none without texts."""
+    rows = at(result.error_types, cut)
+    rows = rows[(rows["rewriter"] == rewriter) & (rows["type"] != UNKNOWN) & (rows["errors"] > 0)]
+    if not len(rows):
+        return []
+    row = rows.loc[rows["errors"].idxmax()]
+    terms = term("cause", "rewriter", system=rewriter), term("type", row["type"], system=rewriter)
+    where, count = _where(result, cut, *terms), int(row["errors"])
+    return [TurnSet(f"rewriter errors, {row['type']}", where, count, field_name("loss", rewriter))]
+
+
+def _gained(result: Breakdown, cut: Cut, rewriter: str) -> TurnSet:
+    """Return the turns that a rewriter answers and Human does not, those with the lowest score of Human first."""
+    turns = at(result.turns[result.turns["rewriter"] == rewriter], cut)
+    count = int(turns["bin"].str.endswith("10").sum())
+    terms = term("correct", "yes", system=rewriter), term("correct", "no", system="human")
+    who = "QR" if rewriter == "qr" else rewriter
+    where = _where(result, cut, *terms)
+    return TurnSet(f"{who} correct, Human not", where, count, field_name(cut[0], "human"))
+
+
+def _where(result: Breakdown, cut: Cut, *terms: str) -> str:
+    """Return the filter with all terms; that of answers names its measure, as rankings come first."""
+    at_cut = [cut_term(*cut)] if result.evaluated.basis == "answers" else []
+    return " ".join([*terms, *at_cut])
 
 
 def _sentence(text: str) -> str:
@@ -172,8 +249,19 @@ def _lost(result: Breakdown, cut: Cut, row: Any, told: _Told) -> Verdict:
     else:  # also without an interval
         text = f"the data do not show whether {who} or Human{few} has the higher mean {label} (they differ by {size})"
     between = number_interval(low, high).strip("–")
-    basis = f"mean over {counted(result.evaluated.turns, 'turn')}"
-    return Verdict(size, between, _sentence(text), basis, abs(row.to_human), subject="drop")
+    turns = result.evaluated.turns
+    basis = f"mean over {counted(turns, 'turn')}"
+    return Verdict(
+        size,
+        between,
+        _sentence(text),
+        basis,
+        abs(row.to_human),
+        subject="drop",
+        turns=_where(result, cut, term("cause", system=row.rewriter)),
+        count=turns,
+        sort=field_name("loss", row.rewriter),
+    )
 
 
 def finding(result: Breakdown) -> tuple[str, ...]:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Cards, Figure
+from robustcs.documents.document import Figure
 from robustcs.documents.forms import shown_blocks
-from robustcs.documents.headline import headline_cut, shown_cuts
 from robustcs.errors import UsageError
-from robustcs.evaluation.bins import bins_of
 from robustcs.project.model import Project
 from robustcs.project.requirements import formulations_by_answers, formulations_by_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.slicing import TEXTS
 from robustcs.studies.breakdown.analysis import Breakdown
-from robustcs.studies.breakdown.findings import finding, verdicts
-from robustcs.studies.breakdown.show import show, show_turns
+from robustcs.studies.breakdown.findings import finding, turns_to_read, verdicts
+from robustcs.studies.breakdown.show import show
 from robustcs.studies.breakdown.show_rewriters import overview, slice_findings
 from robustcs.studies.breakdown.study import ask
 from robustcs.studies.study import Question, SectionContent
-
-#: The bins to read first: rewriter errors, and turns that a rewrite answers and Human does not.
-BINS_TO_READ = ("001", "101", "010", "-01", "-10")
-
-#: Turns shown per bin; the table of turns on the same page lists all.
-_CARDS = 5
 
 _READING = (
     "How to read it: the bin of a turn shows which of its formulations (Original, QR, Human) get a correct answer. If even"
@@ -56,19 +48,14 @@ def _content(workspace: Workspace) -> SectionContent:
         if not isinstance(block, Figure)
     )
     return SectionContent(
-        result, blocks, findings, _READING, _to_read(result), verdicts(result), overview(result)
+        result,
+        blocks,
+        findings,
+        _READING,
+        turns_to_read(result),
+        verdicts(result),
+        overview(result),
     )
-
-
-def _to_read(result: Breakdown) -> tuple[Block, ...]:
-    """Return the turns to read: of each bin in :data:`BINS_TO_READ` those on which QR and Human differ most."""
-    cut = headline_cut(shown_cuts(result.table("bins")))
-    cards = (
-        show_turns(result, bin_, cut, most=_CARDS)
-        for bin_ in BINS_TO_READ
-        if bin_ in bins_of(result.rows("bins"))
-    )
-    return tuple(block for block in cards if isinstance(block, Cards) and block.cards)
 
 
 def _ranked(project: Project) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, marks
 from robustcs.documents.document import Block, Card, Cards, TableBlock, begun
-from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
+from robustcs.documents.headline import at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import (
     clustered,
@@ -257,15 +257,8 @@ _VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame], TableBlock]] = {
 }  # fmt: skip
 
 
-def show_turns(
-    result: Breakdown, bin_: str, cut: Cut | None = None, most: int | None = None
-) -> Cards:
-    """Return the turns of one bin with their scores and texts, for the first rewriter.
-
-    cut
-        Measure and threshold (default: the first of the result).
-    most
-        The number of turns shown: those on which QR and Human differ most (default: all).
+def show_turns(result: Breakdown, bin_: str) -> Cards:
+    """Return the turns of one bin with their scores and texts, for the first rewriter, measure and threshold.
 
     Raises :class:`UsageError` for an unknown bin.
     """
@@ -278,13 +271,9 @@ def show_turns(
         )
     turns = result.turns
     first = turns.iloc[0]
-    cut = cut or (first["metric"], first["threshold"])
+    cut = first["metric"], first["threshold"]
     chosen = at(turns[turns["rewriter"] == first["rewriter"]], cut)
     chosen = chosen[chosen["bin"] == bin_]
-    number = len(chosen)
-    if most is not None and number > most:
-        far = (chosen["human"] - chosen["qr"]).abs().sort_values(ascending=False, kind="stable")
-        chosen = chosen.loc[far.index[:most]]
     known = {
         role: name
         for place, (role, name) in enumerate(FORMULATION_NAMES.items())
@@ -304,7 +293,6 @@ def show_turns(
         for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True)
         if mark != "-"
     ]
-    caption = f"{number} of {counted(result.evaluated.turns, 'turn')} in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
-    if len(cards) < number:
-        caption += f"; shown: the {len(cards)} with the largest difference between QR and Human"
+    counts = f"{len(cards)} of {counted(result.evaluated.turns, 'turn')} in bin {bin_}"
+    caption = f"{counts} ({', '.join(said)}), correct if {cut_label(cut)}"
     return Cards(f"turns-{bin_}", caption, tuple(cards), requested=True)

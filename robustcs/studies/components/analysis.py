@@ -88,8 +88,6 @@ class Components(Result):
 
     grid
         The wordings, the rankers and the present cells.
-    texts
-        Wording → turn → text, of the wordings whose texts are known.
     scored
         What the tables are computed from.
     """
@@ -163,7 +161,6 @@ class Components(Result):
     )  # fmt: skip
 
     grid: Grid
-    texts: Mapping[str, Mapping[str, str]]
     scored: ScoredGrid
 
     @property
@@ -223,7 +220,6 @@ def components(
     scores: Mapping[Cell, pd.DataFrame],
     evaluated: Evaluated,
     thresholds: Sequence[Threshold] = DEFAULT_THRESHOLDS,
-    texts: Mapping[str, Mapping[str, str]] | None = None,
     seed: int = 0,
 ) -> Components:
     """Find which component loses each turn, and what changing one would gain.
@@ -234,8 +230,6 @@ def components(
         What was evaluated; its policy names the sampling unit.
     thresholds
         What makes an answer correct. Thresholds that are equivalent on a measure are used once.
-    texts
-        Wording → turn → text; only the turns to read show them.
     seed
         Random seed of sign patterns, resamples and halves.
     """
@@ -256,7 +250,7 @@ def components(
         cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts
     }
     scored = ScoredGrid(grid, turns, cubes, causes, units, seed)
-    found = Components(units.stated(evaluated), grid, texts or {}, scored)
+    found = Components(units.stated(evaluated), grid, scored)
     if grid.complete()[0] and len(turns) > 1:
         return found
     return found.with_notes([f"no effect sizes: {_NO_EFFECTS}"])

@@ -19,6 +19,8 @@ from robustcs.documents.words import (
     whole_percent,
     with_interval,
 )
+from robustcs.records.filter import term
+from robustcs.records.table import DISAGREEMENT
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.components.analysis import Components
 from robustcs.studies.components.show import cut_of
@@ -82,7 +84,14 @@ def _unanswered(result: Components, cut: Cut) -> Verdict:
     basis = f"{row.count} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
     # without weight, because it names no component
     return Verdict(
-        whole_percent(row.share), percent_range(row.ci_low, row.ci_high), said, basis, 0.0
+        whole_percent(row.share),
+        percent_range(row.ci_low, row.ci_high),
+        said,
+        basis,
+        0.0,
+        turns=term("blame", "none"),
+        count=int(row.count),
+        sort=DISAGREEMENT,
     )
 
 
@@ -95,8 +104,18 @@ def _leads(result: Components, cut: Cut) -> Verdict:
     if not row.lead:
         said = f"{best} and {second}{few} have the same mean {label}, the highest of the grid ({number(row.lead, 3)} apart)"
     if not row.splits:
-        basis = f"mean over {counted(result.evaluated.turns, 'turn')}"
-        return Verdict(number(row.lead, 3), "", said, basis, abs(row.lead), subject="systems")
+        turns = result.evaluated.turns
+        return Verdict(
+            number(row.lead, 3),
+            "",
+            said,
+            f"mean over {counted(turns, 'turn')}",
+            abs(row.lead),
+            subject="systems",
+            turns=term("blame", system=best),
+            count=turns,
+            sort=DISAGREEMENT,
+        )
     said += f"; on {result.evaluated.unit}s that did not choose them, the best system {leads} the second best by {size}"
     basis = f"means over {counted(row.splits, 'random half', 'random halves')}; {best} is best in {whole_percent(row.chosen)}"
     limits = (

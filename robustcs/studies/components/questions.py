@@ -7,7 +7,7 @@ from robustcs.messages import Message, OptionName
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.studies.components.findings import components_findings, verdicts
-from robustcs.studies.components.show import cut_of, overview, show, to_read
+from robustcs.studies.components.show import cut_of, overview, show, turns_to_read
 from robustcs.studies.components.study import ask
 from robustcs.studies.study import Question, SectionContent
 
@@ -24,7 +24,7 @@ def _inputs(project: Project) -> Project:
         "no qrels",
         Message("add qrels = … to robustcs.toml or use ", OptionName("qrels")),
     )
-    keys = ("qrels", "components", "texts", "raw_texts", "thresholds", "policy", "seed")
+    keys = ("qrels", "components", "thresholds", "policy", "seed")
     return of_rankings(project, keys, ("rewrites",))
 
 
@@ -43,7 +43,7 @@ def _content(workspace: Workspace) -> SectionContent:
         rest,
         components_findings(result),
         _READING,
-        to_read(result),
+        turns_to_read(result),
         verdicts(result),
         opening,
         family,

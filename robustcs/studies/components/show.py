@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.documents.document import Block, Card, Cards, Figure, TableBlock
+from robustcs.documents.document import Block, Figure, TableBlock, TurnSet
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.panels import add_panel, new_figure, panel_title, rectangles
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.style import INK, MAX_HEIGHT, Width, mixed, room, scaled, text_width
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.text import one_line, shortened_names
-from robustcs.documents.words import clustered, cut_label, measure_label, noted, number, score
+from robustcs.documents.words import clustered, cut_label, measure_label, noted, number
 from robustcs.evaluation.grid import CAUSES
 from robustcs.lazy import pd
+from robustcs.records.filter import term
+from robustcs.records.table import DISAGREEMENT
 from robustcs.result import count, text
 from robustcs.result import score as score_field
 from robustcs.studies.components.analysis import Components
@@ -33,8 +35,14 @@ COLOURS = {"correct": "#2fa585", "wording": "#f2bf62", "ranker": "#2f74b0", "eit
 SHOWN = 15
 #: Up to this number of rankers, the table of means has intervals.
 _WIDE = 4
-#: Turns to read per cause.
-CARDS = 5
+#: Cause → what loses the turn, in links.
+_SAYS = {
+    "wording": "lost by the wording",
+    "ranker": "lost by the ranker",
+    "either": "lost by either",
+    "both": "lost by both",
+    "none": "answered by no system",
+}
 #: Why the results of a grid are partly luck, and how to measure it.
 LUCK = (
     "A grid has one run per cell, so part of a difference may be luck; robustcs samples measures luck from repeated samples of"
@@ -240,44 +248,23 @@ def _causes(result: Components, cut: Cut) -> Figure:
     return share_figure("causes", caption, own, "system", "cause", COLOURS)
 
 
-def to_read(result: Components) -> tuple[Cards, ...]:
-    """Return the turns of each cause of the best system; of each, those on which other systems gain most."""
+def turns_to_read(result: Components) -> tuple[TurnSet, ...]:
+    """Return the turns of each cause of the best system, those on which systems differ most first."""
     cut = cut_of(result)
     best = next(ranked(result, cut).itertuples())
-    turns = at(result.turns, cut)
-    own = turns[(turns["wording"] == best.wording) & (turns["ranker"] == best.ranker)].set_index(
-        "turn"
+    system = f"{best.wording}/{best.ranker}"
+    own = at(result.blame, cut)
+    own = own[(own["wording"] == best.wording) & (own["ranker"] == best.ranker)]
+    counts = own.set_index("cause")["count"]
+    return tuple(
+        TurnSet(
+            f"{system}: {_SAYS[cause]}",
+            term("blame", cause, system=system),
+            int(counts[cause]),
+            DISAGREEMENT,
+        )
+        for cause in CAUSES[1:]
     )
-    highest = turns.groupby("turn", sort=False)["value"].max()
-    blocks = []
-    for cause in CAUSES[1:]:
-        names = own.index[own["cause"] == cause]
-        gain = (highest[names] - own.loc[names, "value"]).sort_values(
-            ascending=False, kind="stable"
-        )
-        cards = tuple(
-            _card(result, turns, str(name), own.loc[name, "value"]) for name in gain.index[:CARDS]
-        )
-        caption = f"Cause {cause}: {counted(len(names), 'turn')} of {best.wording}/{best.ranker}, which has the highest mean"
-        caption += f" {measure_label(cut[0])}; correct if {cut_label(cut)}"
-        caption += (
-            f"; shown: the {CARDS} on which other systems score highest above it"
-            if len(names) > CARDS
-            else ""
-        )
-        blocks.append(Cards(f"turns-{cause}", caption, cards))
-    return tuple(block for block in blocks if block.cards)
-
-
-def _card(result: Components, turns: pd.DataFrame, name: str, value: float) -> Card:
-    rows = turns[turns["turn"] == name]
-    scores = ", ".join(
-        f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in rows.itertuples()
-    )
-    right = [f"{row.wording}/{row.ranker}" for row in rows.itertuples() if row.cause == "correct"]
-    fields = [(wording, texts[name]) for wording, texts in result.texts.items() if name in texts]
-    fields += [("Correct", ", ".join(right) or "no system"), ("Scores", scores)]
-    return Card(f"{name} · {score(value)}", tuple(fields))
 
 
 #: From the lowest to the highest mean; distinguishable in grey.

@@ -39,7 +39,6 @@ def ask(workspace: Workspace) -> Components:
     from robustcs.project.requirements import grid
     from robustcs.project.scoring import ScoredFile
     from robustcs.studies.components.analysis import components
-    from robustcs.studies.components.steps import texts_of_wordings
 
     cells = grid(workspace)
     names = {"/".join(cell): cell for cell in cells}
@@ -58,10 +57,7 @@ def ask(workspace: Workspace) -> Components:
     scores: dict[tuple[str, str], pd.DataFrame] = {
         cell: frames[name] for name, cell in names.items()
     }
-    texts = texts_of_wordings(
-        workspace, dict.fromkeys(wording for wording, _ in cells), next(iter(scored.values())).turns
-    )
-    return components(scores, evaluated, thresholds, texts, workspace.project.seed)
+    return components(scores, evaluated, thresholds, workspace.project.seed)
 
 
 COMMAND = Command(

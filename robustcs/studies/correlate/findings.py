@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Verdict
+from robustcs.documents.document import TurnSet, Verdict
 from robustcs.documents.words import number, number_interval, with_interval
-from robustcs.studies.correlate.analysis import Correlate
+from robustcs.records.filter import term
+from robustcs.studies.correlate.analysis import CORNERS, Correlate
 from robustcs.studies.correlate.show import (
     answers_label,
     corner_counts,
+    corner_labels,
+    corner_turns,
     first_rows,
     similarity_label,
 )
 from robustcs.wording import counted, system_name
+
+#: Largest number of rewriters whose exceptions are listed.
+_LISTED = 4
 
 
 def verdicts(result: Correlate) -> tuple[Verdict, ...]:
@@ -23,7 +29,7 @@ def verdicts(result: Correlate) -> tuple[Verdict, ...]:
         return ()
     row = rows.loc[rows["value"].idxmin()]
     rewriter = str(row["rewriter"])
-    exceptions = int((result.outliers["rewriter"] == rewriter).sum())
+    exceptions = [turn for corner in CORNERS for turn in corner_turns(result, rewriter, corner)]
     value = number(row["value"], 2)
     of = f"{rewriter}, the lowest of {len(rows)} rewriters; " if len(rows) > 1 else ""
     left, equal = result.apart.get(rewriter, (0, 0))
@@ -32,9 +38,23 @@ def verdicts(result: Correlate) -> tuple[Verdict, ...]:
             value, number_interval(row["ci_low"], row["ci_high"], 2).strip("–"),
             f"Question and answer similarity correlate at {value}. {corner_counts(result, rewriter)}",
             f"{of}{counted(row['turns'], 'turn')}; Pearson's r of {similarity_label(x)} and {answers_label(y)}",
-            exceptions / row["turns"], subject="similarity", caveat=_caveat(rewriter, left, equal), barred=2 * left > equal
+            len(exceptions) / row["turns"], subject="similarity", caveat=_caveat(rewriter, left, equal),
+            barred=2 * left > equal, turns=term("turn", *exceptions) if exceptions else "", count=len(exceptions),
         ),
     )  # fmt: skip
+
+
+def turns_to_read(result: Correlate) -> tuple[TurnSet, ...]:
+    """Return the exceptions of every rewriter: similar questions with different answers, and the opposite."""
+    sets = []
+    labels = corner_labels(result.chosen[1][0])
+    rewriters = list(dict.fromkeys(result.pairs["rewriter"]))
+    for rewriter in rewriters[:_LISTED]:
+        whose = f"{rewriter}: " if len(rewriters) > 1 else ""
+        for corner, label in zip(CORNERS, labels, strict=True):
+            found = corner_turns(result, rewriter, corner)
+            sets.append(TurnSet(whose + label, term("turn", *found), len(found)))
+    return tuple(sets)
 
 
 def _caveat(rewriter: str, left: int, equal: int) -> str:

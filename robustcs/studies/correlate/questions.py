@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from robustcs.documents.document import Cards
 from robustcs.messages import Either, Message
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.workspace import Workspace
-from robustcs.studies.correlate.findings import correlate_findings, verdicts
+from robustcs.studies.correlate.findings import correlate_findings, turns_to_read, verdicts
 from robustcs.studies.correlate.show import show
 from robustcs.studies.correlate.study import ask
 from robustcs.studies.study import Question, SectionContent
@@ -37,8 +38,15 @@ def _inputs(project: Project) -> Project:
 
 def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
+    # the page lists turns
+    blocks = tuple(block for block in show(result) if not isinstance(block, Cards))
     return SectionContent(
-        result, show(result), correlate_findings(result), _READING, verdicts=verdicts(result)
+        result,
+        blocks,
+        correlate_findings(result),
+        _READING,
+        turns_to_read(result),
+        verdicts(result),
     )
 
 

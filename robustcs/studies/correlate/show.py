@@ -121,8 +121,13 @@ def corner_counts(result: Correlate, rewriter: str) -> str:
 
 
 def _corners(result: Correlate, rewriter: str) -> list[int]:
-    counts = _of(result.outliers, rewriter)["corner"].value_counts()
-    return [int(counts.get(corner, 0)) for corner in CORNERS]
+    return [len(corner_turns(result, rewriter, corner)) for corner in CORNERS]
+
+
+def corner_turns(result: Correlate, rewriter: str, corner: str) -> list[str]:
+    """Return the turns of a rewriter in a corner."""
+    part = _of(result.outliers, rewriter)
+    return [str(turn) for turn in part["turn"][part["corner"] == corner]]
 
 
 def _of(frame: pd.DataFrame, rewriter: str) -> pd.DataFrame:

@@ -11,6 +11,8 @@ import numpy as np
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import listed, measure_label, number, number_interval, system_in_words
+from robustcs.records.filter import field_name, term
+from robustcs.records.table import DISAGREEMENT
 from robustcs.statistics.estimate import Tested, p_text
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation, means_of
 from robustcs.studies.evaluate.missing import missing_first, order_is_open, ranked
@@ -81,15 +83,16 @@ class _Compared:
     def _open(self) -> Verdict:
         """Return the means where missing scores decide which system is best; of two systems, also their difference."""
         said, between, told = self._means()
-        basis = counted(self.rows[0].turns, "turn")
+        basis, read = counted(self.rows[0].turns, "turn"), self._scored_by(self.rows)
         if self.result.evaluated.own_turns:
+            read = {}
             basis = "; ".join(
                 f"{counted(row.turns, 'turn')} of {system_name(row.system)}"
                 for row in self.rows[:_MEANS]
             )
             if len(self.rows) == 2 and (found := self._own_difference()):
                 (first, between, told), basis = found, counted(self._common(*self.rows), "turn")
-                said = f"{first}; {said}"
+                said, read = f"{first}; {said}", self._scored_by(self.rows)
         text = f"{said}; the missing scores could change which mean is highest"
         return Verdict(
             told,
@@ -98,6 +101,7 @@ class _Compared:
             basis,
             _WEIGHT,
             "correct",
+            **read,
         )
 
     def _means(self) -> tuple[str, str, str]:
@@ -139,11 +143,34 @@ class _Compared:
         low, high = sorted((sign * test.low, sign * test.high))
         return said, number_interval(low, high).strip("–"), told
 
-    def _common(self, one: Any, other: Any) -> int:
-        """Return the number of turns with scores from both systems."""
+    def _common(self, *rows: Any) -> int:
+        """Return the number of turns with scores from all systems of some rows."""
         turns = self.result.turns[self.result.turns["metric"] == self.metric]
-        first, second = (turns["turn"][turns["system"] == row.system] for row in (one, other))
-        return len({*first} & {*second})
+        scored = [set(turns["turn"][turns["system"] == row.system]) for row in rows]
+        return len(set.intersection(*scored))
+
+    def _scored_by(self, rows: Sequence[Any]) -> dict[str, Any]:
+        """Return the fields of a verdict that select the turns with scores from all systems of some rows.
+
+        The lowest scores of the last system come first; of two systems, the largest differences.
+        """
+        systems = [row.system for row in rows]
+        by_difference = (
+            len(systems) == len(self.rows) == 2 and self.result.evaluated.basis == "runs"
+        )
+        missing = any(row.missing for row in self.rows)
+        return {
+            "turns": " ".join(term(self.metric, system=name) for name in systems),
+            "count": self._common(*rows) if missing else rows[0].turns,
+            "sort": DISAGREEMENT if by_difference else field_name(self.metric, systems[-1]),
+        }
+
+    def _behind(self, row: Any) -> dict[str, Any]:
+        """Return the fields of a verdict that select the turns behind the mean of a system."""
+        missing = any(one.missing for one in self.rows)
+        others = [one for one in self.rows if one.system != row.system]
+        over_common = missing and not self.result.evaluated.own_turns
+        return self._scored_by([*others, row] if over_common else [row])
 
     def _order(self) -> Verdict:
         best, *others = self.groups
@@ -251,8 +278,15 @@ class _Compared:
             scores = " scores" if len(other) == 1 else " score"
             said = f"The data do not show whether {self._subject(best, ' or')} {self._subject(other, scores)} higher"
             said = f"{said} (difference {size} {self.label}){more}"
+        ordered = [best[0], other[0]] if sign * test.value >= 0 else [other[0], best[0]]
         return Verdict(
-            size, number_interval(low, high).strip("–"), said, f"{p}{over}", _WEIGHT, "correct"
+            size,
+            number_interval(low, high).strip("–"),
+            said,
+            f"{p}{over}",
+            _WEIGHT,
+            "correct",
+            **(self._scored_by(ordered) if over else {}),
         )
 
     def _equal(self, group: Sequence[Any]) -> Verdict:
@@ -278,6 +312,7 @@ class _Compared:
             f"mean {self.label} {mean}{between and f', 95% CI {between}'}",
             _WEIGHT,
             "correct",
+            **self._behind(group[0]),
         )
 
     def _mean(self, row: Any) -> Verdict:
@@ -290,6 +325,7 @@ class _Compared:
             self._basis(row),
             _WEIGHT,
             "correct",
+            **self._behind(row),
         )
 
     def _highest(self, best: Sequence[Any]) -> Verdict:
@@ -297,7 +333,8 @@ class _Compared:
         mean, has = number(best[0].value, 3), " has" if len(best) == 1 else " have"
         said = f"{self._subject(best, has)} the highest mean {self.label}, {mean}"
         between = number_interval(best[0].ci_low, best[0].ci_high).strip("–")
-        return Verdict(mean, between, said, self._basis(best[0]), _WEIGHT, "correct")
+        basis, read = self._basis(best[0]), self._behind(best[0])
+        return Verdict(mean, between, said, basis, _WEIGHT, "correct", **read)
 
     def _basis(self, row: Any) -> str:
         return f"{counted(row.turns, 'turn')}, {counted(len(self.rows), 'system')}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import percent_range, plain, signed, whole_percent
+from robustcs.records.filter import term
 from robustcs.studies.review.analysis import NONE, Reviews
 from robustcs.wording import counted, first_of, system_name
 
@@ -41,8 +42,20 @@ def verdicts(result: Reviews) -> tuple[Verdict, ...]:
             )
             text = f"The most frequent category{_about(row)} is {row.category!r}, on {number} of {turns}"
             basis = f"{row.count} of {row.reviewed} randomly sampled turns{_confirmed(result, row)}"
+            frame = result.categories
+            alike = frame[(frame["category"] == row.category) & (frame["count"] > 0)]
+            # a tag of several coders, samples or systems does not show whose it is
+            where = term("tag", row.category) if len(alike) == 1 else ""
             found.append(
-                Verdict(number, percent_range(row.ci_low, row.ci_high), text, basis, row.share)
+                Verdict(
+                    number,
+                    percent_range(row.ci_low, row.ci_high),
+                    text,
+                    basis,
+                    row.share,
+                    turns=where,
+                    count=row.count if where else 0,
+                )
             )
     return tuple(found)
 

@@ -18,6 +18,7 @@ from robustcs.documents.words import (
     plain,
 )
 from robustcs.lazy import pd
+from robustcs.records.filter import field_name, term
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
 
@@ -80,8 +81,29 @@ def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
             basis,
             abs(float(row["mean_drop"])),
             caveat=caveat,
+            **_turns(result, row),
         ),
     )
+
+
+def _turns(result: Robustness, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a verdict that select the turns of a group, those with the largest loss first.
+
+    Empty if no set of the group covers all its turns: a filter cannot say that some set does.
+    """
+    every = result.measures[result.measures["metric"] == row["metric"]]
+    own = every[(every["group"] == row["group"]) & (every["turns"] == row["turns"])]
+    if not len(own):
+        return {}
+    worst = own.loc[own["drop"].idxmax(), "set"]
+    systems = [worst]
+    if result.evaluated.missing_rule != "zero":  # then only turns count that all runs answer
+        systems = list(dict.fromkeys([*every["set"], *every["baseline_run"]]))
+    return {
+        "turns": " ".join(term(row["metric"], system=name) for name in systems),
+        "count": int(row["turns"]),
+        "sort": field_name("loss", worst),
+    }
 
 
 def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -> str:

@@ -5,15 +5,29 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from robustcs.documents.document import TurnSet
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, number, number_interval, percent, percent_range
+from robustcs.records.filter import term
 from robustcs.studies.samples.analysis import Samples
+from robustcs.studies.samples.show import SHOWN, moving
 from robustcs.wording import counted
 
 
 def samples_findings(result: Samples) -> tuple[str, ...]:
     """Return the findings of each rewriter: the share of differing texts, the variation of scores, and the gain of a choice."""
     return tuple(" ".join(_about(result, row)) for row in result.samples.itertuples())
+
+
+def turns_to_read(result: Samples) -> tuple[TurnSet, ...]:
+    """Return the turns of each rewriter whose samples differ most."""
+    sets = []
+    for rewriter in result.samples["rewriter"]:
+        differ, _, _ = moving(result, rewriter)
+        turns = [str(turn) for turn in differ["turn"].head(SHOWN)]
+        says = f"samples of {rewriter} differ most"
+        sets.append(TurnSet(says, term("turn", *turns), len(turns)))
+    return tuple(sets)
 
 
 def _about(result: Samples, row: Any) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from robustcs.documents.document import Cards
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.requirements import sampled
 from robustcs.project.workspace import Workspace
-from robustcs.studies.samples.findings import samples_findings
+from robustcs.studies.samples.findings import samples_findings, turns_to_read
 from robustcs.studies.samples.show import show
 from robustcs.studies.samples.study import ask
 from robustcs.studies.study import Question, SectionContent
@@ -43,7 +44,9 @@ def _inputs(project: Project) -> Project:
 
 def _content(workspace: Workspace) -> SectionContent:
     result = ask(workspace)
-    return SectionContent(result, show(result), samples_findings(result), _READING)
+    # the page lists turns
+    blocks = tuple(block for block in show(result) if not isinstance(block, Cards))
+    return SectionContent(result, blocks, samples_findings(result), _READING, turns_to_read(result))
 
 
 QUESTIONS = (

@@ -134,19 +134,28 @@ def _variance(result: Samples) -> TableBlock:
     )  # fmt: skip
 
 
-def _moving(result: Samples, rewriter: str) -> Cards:
-    """Return the turns whose samples differ most in score, or without scores in text."""
+def moving(result: Samples, rewriter: str) -> tuple[pd.DataFrame, str, str]:
+    """Return the turns whose samples differ, those that differ most first, what differs, and of which turns.
+
+    Samples differ in score; if none is scored, in text.
+    """
     part = result.sample_turns[result.sample_turns["rewriter"] == rewriter]
     if part["metric"].notna().any():
         metric = headline_measure(part["metric"])
         part = part[part["metric"] == metric]
-        moving = part[part["range"] > 0].sort_values("range", ascending=False, kind="stable")
+        differ = part[part["range"] > 0].sort_values("range", ascending=False, kind="stable")
         what, of = f"samples differ in {measure_label(metric)}", "with scores"
     else:
-        moving = part[part["texts"] > 1].sort_values("wording", kind="stable")
+        differ = part[part["texts"] > 1].sort_values("wording", kind="stable")
         what, of = "texts differ", "with at least two texts"
+    return differ, what, f"{counted(len(part), 'turn')} {of}"
+
+
+def _moving(result: Samples, rewriter: str) -> Cards:
+    """Return the turns whose samples differ most."""
+    differ, what, of = moving(result, rewriter)
     cards = []
-    for row in moving.head(SHOWN).itertuples():
+    for row in differ.head(SHOWN).itertuples():
         values = [
             ("Lowest score", row.low),
             ("Highest score", row.high),
@@ -158,8 +167,8 @@ def _moving(result: Samples, rewriter: str) -> Cards:
             *((name, written(value, 3)) for name, value in values if not pd.isna(value)),
         ]
         cards.append(Card(str(row.turn), tuple(field for field in fields if field[1])))
-    shown = f"; {SHOWN} are shown" if len(moving) > SHOWN else ""
-    caption = f"Turns of {rewriter} whose {what} ({len(moving)} of {counted(len(part), 'turn')} {of}{shown})"
+    shown = f"; {SHOWN} are shown" if len(differ) > SHOWN else ""
+    caption = f"Turns of {rewriter} whose {what} ({len(differ)} of {of}{shown})"
     return Cards(f"moving-{rewriter}", caption, tuple(cards))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
+from statistics import fmean
 from typing import Any
 
 from robustcs.errors import UsageError
@@ -13,6 +15,7 @@ from robustcs.project.sources import several
 from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
 from robustcs.records.filter import normalised, parse_filter
+from robustcs.records.headwords import meant
 from robustcs.records.record import READ, TurnRecords
 from robustcs.records.schema import TurnRecord
 from robustcs.slicing import WORDS
@@ -20,7 +23,8 @@ from robustcs.studies.fields import turns_of
 from robustcs.studies.turns.analysis import TurnList, turn_list
 from robustcs.wording import nearest, some_of
 
-#: Number of systems that are shown if none is named and there are no formulations.
+#: Number of systems that are shown if none is named and there are no formulations: those with the
+#: highest means.
 _SHOWN = 4
 
 
@@ -63,7 +67,9 @@ def listed(
     passages = {}
     if turn is not None:
         passages = inputs.passage_texts(_to_read(turns.record(ordered[0])))
-    notes = inputs.notes if turn is not None else ()  # on passages of answers, which a list lacks
+    notes = list(inputs.notes) if turn is not None else []  # on passages, which a list lacks
+    if not selected and (hint := meant(asked)):
+        notes.append(hint)
     measure, threshold = cut.written if cut else (inputs.headline, "")
     result = turn_list(
         ordered,
@@ -75,7 +81,7 @@ def listed(
         sort=sort,
         selected=len(selected),
         known=len(table.ids),
-        systems=_shown(turns, show),
+        systems=_shown(turns, show, inputs.scores.get(measure, {})),
         one=turn is not None,
         passages=passages,
         select=turns.table.where,
@@ -114,12 +120,19 @@ def _known(turns: TurnRecords, turn: str) -> str:
     raise UsageError("no-such-turn", f"there is no turn {turn!r}", advice)
 
 
-def _shown(turns: TurnRecords, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return the systems to show. Raises :class:`UsageError` for an unknown one."""
+def _shown(
+    turns: TurnRecords, asked: Sequence[str], scores: Mapping[str, Mapping[str, float]]
+) -> tuple[str, ...]:
+    """Return the systems to show: those asked for, the formulations, or the best.
+
+    ``scores``: system → turn → score. Raises :class:`UsageError` for an unknown system.
+    """
     known = list(turns.details.systems)
     if not asked:
         parts = turns.details.formulations
-        return tuple(parts or known[:_SHOWN])
+        means = {name: fmean(own.values()) for name, own in scores.items() if own}
+        best = sorted(known, key=lambda name: -means.get(name, -inf))
+        return tuple(parts or best[:_SHOWN])
     names = {normalised(name): name for name in known}
     unknown = [name for name in asked if normalised(name) not in names]
     if unknown:

@@ -11,6 +11,7 @@ from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import expected_drop, is_significant, tipping_sentence
 from robustcs.documents.words import measure_label, number_interval, p_equals, plain, whole_percent
 from robustcs.lazy import pd
+from robustcs.records.filter import field_name, term
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged
 from robustcs.wording import and_more, counted, system_name
 
@@ -72,12 +73,12 @@ def verdicts(
         rewriters.sort_values("drop", kind="stable").head(1),
         others.sort_values("drop", kind="stable").tail(1),
     ]
-    said = [_expected(row, result) for part in chosen for row in part.itertuples()]
+    said = [_expected(row, result, groups) for part in chosen for row in part.itertuples()]
     return tuple(said) or (_unjudged(result),)
 
 
-def _expected(row: Any, result: Unjudged) -> Verdict:
-    """Return the verdict on an expected drop, with the measured drop as its basis."""
+def _expected(row: Any, result: Unjudged, groups: Collection[str]) -> Verdict:
+    """Return the verdict on an expected drop, with the measured drop as its basis; its turns are all that were scored."""
     size, label = plain(abs(row.expected)), measure_label(row.metric)
     group, baseline = (system_name(name) for name in (row.group, row.baseline))
     ends = (
@@ -96,11 +97,18 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
             f"If a model grades the unjudged passages, the data do not show whether {group} or {baseline} has the higher mean"
             f" {label} (they differ by {size})"
         )
+    several = row.group in groups
+    systems = [row.baseline] if several else [row.group, row.baseline]
+    if result.evaluated.missing_rule != "zero":  # then only turns count that all runs answer
+        systems = list(result.rates["system"])
     return Verdict(
         size, number_interval(*ends).strip("–"), said,
         f"adjusted p {p_equals(row.expected_p)}; measured drop {plain(row.drop)}, if they count as not relevant; mean over"
         f" {counted(result.evaluated.turns, 'turn')}",
         abs(float(row.expected)),
+        turns=" ".join(term(row.metric, system=name) for name in systems),
+        count=result.evaluated.turns,
+        sort=field_name("loss", "" if several else row.group),
     )  # fmt: skip
 
 

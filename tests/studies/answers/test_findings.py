@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 from robustcs.documents.document import TableBlock
 from robustcs.studies.answers.analysis import Item, SystemAnswers
 from robustcs.studies.answers.findings import (
@@ -331,87 +328,25 @@ def turn(
     }
 
 
-def read(
-    turns: list[dict],
-    given: dict[str, Any] | None,
-    texts: dict[str, str],
-    spans: tuple[Any, ...] = (),
-) -> Any:
-    """The cards of systems whose answers are the names of their turns."""
-    parts = {
-        "o": SimpleNamespace(role="original", name="original"),
-        "q": SimpleNamespace(role="qr", name="t5"),
-    }
-    inputs = SimpleNamespace(
-        responses={name: {one["turn"]: one["turn"] for one in turns[:-1]} for name in ("a", "b")},
-        gold={"1_1": {"p1", "p9"}},
-        conversation=lambda turn: [("user", "Hi"), ("agent", "Hello")] if turn == "1_2" else [],
-        workspace=SimpleNamespace(
-            project=SimpleNamespace(formulations=parts),
-            texts={
-                "original": {"1_1": "and it?", "1_2": "and you?"},
-                "t5": {"1_2": "and you, sir?"},
-            },
-        ),
-        checked=lambda system, turn, given, texts: spans,
-    )
-    return turns_to_read(
-        made("answers", {"turns": turns}, criterion=""),
-        inputs,
-        SimpleNamespace(given={"a": given, "b": None}),
-        texts,
-    )
-
-
-def test_errors_are_read_before_inventions_two_of_a_kind_for_each_system() -> None:
+def test_errors_are_listed_by_outcome_and_by_the_component_that_lost_them() -> None:
     turns = [
-        turn("a", "1_1", "correct", 2), turn("a", "1_2", "correct", 1), turn("a", "1_3", "correct", 3),
-        *(turn("a", f"2_{place}", "refused") for place in range(3)), turn("b", "2_1", "refused"),
-        turn("a", "3_1", "made_up", 9, "unanswerable"), turn("a", "3_2", "abstained", 0, "unanswerable"),
-        turn("a", "3_3", "abstained", 0, "partial"),
+        turn("a", "1_1", "correct"), turn("a", "1_2", "wrong", cause="generator"),
+        *(turn("a", f"2_{place}", "refused", cause="generator") for place in range(3)),
+        turn("a", "3_1", "made_up", 9, "unanswerable", ""),
+        # to abstain is an error only if there is an answer
+        turn("a", "3_2", "abstained", 0, "unanswerable", ""),
+        turn("a", "3_3", "abstained", 0, "partial", "retrieval"),
+        turn("b c", "1_1", "asked_back", 0, "answerable", "unknown"),
     ]  # fmt: skip
-    cards = read(turns, None, {})
-    assert [card.title.split(",")[0] for card in cards.cards] == [
-        "3_1",
-        "2_0",
-        "2_1",
-        "2_1",
-        "3_3",
-        "1_3",
-    ]
-    assert (
-        cards.cards[0].title == "3_1, a: unanswerable question; made up"
-        and cards.cards[0].marked == "3_1"
-    )
-    assert cards.cards[4].marked == "(no answer)"
-    assert read([turn("a", "1_1", "correct", 1)], None, {}) is not None
-    assert (
-        read(
-            [turn("a", "1_1", "correct"), turn("a", "1_2", "abstained", 0, "unanswerable")],
-            None,
-            {},
-        )
-        is None
-    )
-
-
-def test_a_card_shows_the_question_the_passages_and_the_support() -> None:
-    spans = (SimpleNamespace(start=0, end=2, supported=True), SimpleNamespace(start=2, end=3, supported=False),
-             SimpleNamespace(start=3, end=9, supported=None))  # fmt: skip
-    texts = {"p1": "x" * 400, "p2": "y" * 401}
-    turns = [
-        turn("a", "1_1", "wrong", cause="generator"),
-        turn("a", "1_2", "wrong"),
-        turn("a", "9_9", "correct"),
-    ]
-    first, second = read(turns, {"1_1": ["p1", "p2", "p3"]}, texts, spans).cards
-    assert first.title == "1_1, a: answerable question; wrong; lost by generator"
-    assert first.fields == (
-        ("Question", "and it?"), ("Passage 1 (gold)", f"p1: {'x' * 400}"), ("Passage 2", f"p2: {'y' * 400}…"),
-        ("Passage 3", "p3"), ("Gold passages not given", "p9"),
-    )  # fmt: skip
-    assert first.layers == (("supported by a passage", ((0, 2),)), ("without support", ((2, 3),)))
-    assert second.fields == (
-        ("Conversation", "user: Hi\nagent: Hello"),
-        ("Rewrite (t5)", "and you, sir?"),
-    )
+    sets = turns_to_read(made("answers", {"turns": turns}, criterion=""))
+    assert {one.says: (one.where, one.count) for one in sets if one.count} == {
+        "a: made up": ("outcome@a:made_up", 1),
+        "a: refused": ("outcome@a:refused", 3),
+        "a: wrong": ("outcome@a:wrong", 1),
+        "a: abstained": ("outcome@a:abstained kind@a:answerable,partial", 1),
+        "a: lost by the generator": ("lost@a:generator", 4),
+        "a: lost by retrieval": ("lost@a:retrieval", 1),
+        "b c: asked back": ('outcome@"b c":asked_back kind@"b c":answerable,partial', 1),
+    }
+    (one,) = turns_to_read(made("answers", {"turns": turns[:2]}, criterion=""))[2:3]
+    assert one.says == "wrong"

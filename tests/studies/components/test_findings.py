@@ -73,7 +73,6 @@ TABLES = {
 }
 SETTINGS: dict[str, Any] = {
     "grid": GRID,
-    "texts": {},
     "scored": SimpleNamespace(
         compared=(None, {"ndcg_cut_3": Family(np.array([0.01, 0.2]), 0.001, "")})
     ),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from robustcs.documents.document import Figure, TableBlock
+from robustcs.documents.document import Figure, TableBlock, TurnSet
 from robustcs.documents.figures import draw_picture
+from robustcs.evaluation.grid import CAUSES
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.components.analysis import Components, components
-from robustcs.studies.components.show import SHOWN, overview, show, to_read
+from robustcs.studies.components.show import SHOWN, overview, show, turns_to_read
 
 TURNS = [f"{conversation}_{turn}" for conversation in range(6) for turn in range(2)]
 
@@ -25,9 +26,8 @@ def grid(wordings: int, rankers: int, without: set[tuple[int, int]] | None = Non
         )
         for one in range(wordings) for other in range(rankers) if (one, other) not in (without or set())
     }  # fmt: skip
-    texts = {"w0": {"0_0": "What is it?", "1_0": "Who made it?"}}
     return components(
-        scores, Evaluated(EvaluationPolicy(), "runs", 12, 0), [parse_threshold("0.5")], texts
+        scores, Evaluated(EvaluationPolicy(), "runs", 12, 0), [parse_threshold("0.5")]
     )
 
 
@@ -72,14 +72,12 @@ def test_many_rankers_leave_no_room_for_intervals() -> None:
 
 
 def test_turns_to_read_are_those_of_the_best_system_by_cause() -> None:
-    blocks = to_read(grid(2, 2))
-    assert [block.slug for block in blocks] == ["turns-none"]
-    assert blocks[0].caption == (
-        "Cause none: 2 turns of w0/r0, which has the highest mean NDCG@3; correct if NDCG@3 ≥ 0.5"
+    sets = turns_to_read(grid(2, 2))
+    assert sets[0] == TurnSet(
+        "w0/r0: lost by the wording", "blame@w0/r0:wording", 0, "disagreement"
     )
-    first, second = blocks[0].cards
-    assert first.title == "1_0 · 0.0000" and first.fields[0] == ("w0", "Who made it?")
-    assert first.fields[1] == ("Correct", "no system") and second.fields[0][0] == "Correct"
+    assert sets[4] == TurnSet("w0/r0: answered by no system", "blame@w0/r0:none", 2, "disagreement")
+    assert [one.where.rpartition(":")[2] for one in sets] == list(CAUSES[1:])
 
 
 def test_missing_cells_have_a_table() -> None:

@@ -21,6 +21,17 @@ def test_the_list(in_demo: Command) -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_words_of_findings_lead_to_their_filter(in_demo: Command) -> None:
+    for words in ('"rewriter error"', "rewriter errors", "Rewriter Error"):
+        shown = " ".join(in_demo(f"turns --where '{words}'").out.split())
+        assert (
+            "Note: to list the turns that reports call 'rewriter errors', write cause:rewriter"
+            in shown
+        ), words
+    assert "to list" not in in_demo("turns --where 'rewriter -error'").out
+    assert "to list" not in in_demo("turns --where cause:rewriter").out
+
+
 def test_all_turns_are_in_files_and_twenty_on_the_screen(in_demo: Command) -> None:
     shown = in_demo("turns").out
     assert shown.startswith("70 turns; correct if NDCG@3 ≥ 0.5; shown: the first 20\n")
