@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, marks
-from robustcs.documents.document import Block, Card, Cards, TableBlock, begun
-from robustcs.documents.headline import at, headline_cut, shown_cuts
+from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules
+from robustcs.documents.document import Block, TableBlock, begun
+from robustcs.documents.headline import headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import (
     clustered,
@@ -17,10 +17,8 @@ from robustcs.documents.words import (
     limits_first,
     measure_label,
     noted,
-    score,
     threshold_label,
 )
-from robustcs.errors import UsageError
 from robustcs.evaluation.bins import bins_of
 from robustcs.lazy import pd
 from robustcs.result import count, number, text
@@ -255,44 +253,3 @@ def _headroom(result: Breakdown, headroom: pd.DataFrame) -> TableBlock:
 _VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame], TableBlock]] = {
     "attribution": _attribution, "blame": _blame, "answerable": _answerable, "tests": _tests, "headroom": _headroom,
 }  # fmt: skip
-
-
-def show_turns(result: Breakdown, bin_: str) -> Cards:
-    """Return the turns of one bin with their scores and texts, for the first rewriter, measure and threshold.
-
-    Raises :class:`UsageError` for an unknown bin.
-    """
-    names = bins_of(result.rows("bins"))
-    if bin_ not in names:
-        raise UsageError(
-            "bad-bin",
-            f"there is no bin {bin_!r}",
-            f"write Original, QR, Human as 0 or 1: {', '.join(names)}",
-        )
-    turns = result.turns
-    first = turns.iloc[0]
-    cut = first["metric"], first["threshold"]
-    chosen = at(turns[turns["rewriter"] == first["rewriter"]], cut)
-    chosen = chosen[chosen["bin"] == bin_]
-    known = {
-        role: name
-        for place, (role, name) in enumerate(FORMULATION_NAMES.items())
-        if bin_[place] != "-"
-    }
-    cards = []
-    for _, row in chosen.iterrows():
-        scores = " · ".join(f"{name} {score(row[role])}" for role, name in known.items())
-        texts = {name: row[f"{role}_text"] for role, name in FORMULATION_NAMES.items()}
-        fields = (
-            (name, text if isinstance(text, str) else "(no text given)")
-            for name, text in texts.items()
-        )
-        cards.append(Card(f"{row['turn']} · {scores}", tuple(fields)))
-    said = [
-        f"{name} {marks(mark)}"
-        for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True)
-        if mark != "-"
-    ]
-    counts = f"{len(cards)} of {counted(result.evaluated.turns, 'turn')} in bin {bin_}"
-    caption = f"{counts} ({', '.join(said)}), correct if {cut_label(cut)}"
-    return Cards(f"turns-{bin_}", caption, tuple(cards), requested=True)
