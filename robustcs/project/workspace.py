@@ -227,15 +227,16 @@ class Workspace(Inputs):
         measures: Sequence[Measure],
         alone: bool = False,
         asked: Mapping[str, AskedTurns] | None = None,
+        apart: bool = False,
     ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score any runs and files of per-turn scores as :meth:`system_scores` does; see
-        :func:`~robustcs.project.scoring.score` for ``alone`` and ``asked``.
+        :func:`~robustcs.project.scoring.score` for ``alone``, ``asked`` and ``apart``.
         """
         for measure in measures:
             if measure.family in ANSWER_FAMILIES and any(file.kind == "runs" for file in files):
                 found = f"{measure.name} measures answers, but these systems have runs"
                 raise UsageError("no-answers", found, "use a measure such as ndcg_cut_3")
-        frames, evaluated = self._scored(files, measures, alone, asked)
+        frames, evaluated = self._scored(files, measures, alone, asked, apart)
         return {file.name: frame for file, frame in zip(files, frames, strict=True)}, evaluated
 
     def _scored(
@@ -244,10 +245,11 @@ class Workspace(Inputs):
         measures: Sequence[Measure],
         alone: bool = False,
         asked: Mapping[str, AskedTurns] | None = None,
+        apart: bool = False,
     ) -> tuple[list[TurnScores], Evaluated]:
         # runs are read once for their scores and for their fit with a collection
         with reading_once() if self.project.collection else nullcontext():
-            found = score(self, files, measures, alone, asked)
+            found = score(self, files, measures, alone, asked, apart)
             self._fit({file.name: (file.role, file.path) for file in files if file.kind == "runs"})
         return found
 
@@ -276,18 +278,19 @@ class Workspace(Inputs):
     # ------------------------------------------------------------ scores of the three formulations
 
     def formulation_scores(
-        self, measures: Sequence[Measure] = ()
+        self, measures: Sequence[Measure] = (), apart: bool = False
     ) -> tuple[Formulations, Evaluated]:
         """Score Original, each rewriter and Human over the same turns under the project's policy.
 
-        ``measures`` replace the project's; without either, P@1 and NDCG@3 (answers: F1) are used.
+        ``measures`` replace the project's; without either, P@1 and NDCG@3 (answers: F1) are used. ``apart``: see
+        :func:`~robustcs.project.scoring.score`.
 
         Raises :class:`UsageError` if a formulation, the qrels or the gold answers are missing, or if a file does not have a
         requested measure.
         """
         measures = measures or self.project.metrics
         files = self.formulation_files(measures)
-        frames, evaluated = self._scored(list(files.values()), measures)
+        frames, evaluated = self._scored(list(files.values()), measures, apart=apart)
         self.note_names("formulations")
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(

@@ -11,7 +11,6 @@ import numpy as np
 
 from robustcs.evaluation.missing_scores import bounded_comparisons
 from robustcs.evaluation.ranking import GradedTop
-from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.evaluation.thresholds import (
     DEFAULT_THRESHOLDS,
     Threshold,
@@ -51,6 +50,7 @@ from robustcs.studies.compare.missing import (
     unstored,
 )
 from robustcs.studies.compare.reasons import doubts, lines_of
+from robustcs.studies.compare.states import ProjectState, SystemState
 from robustcs.wording import some_of, system_name
 
 _SYSTEM = text("system", header="System")
@@ -201,7 +201,7 @@ def compare(
     rescored: Mapping[str, Rescored] | None = None,
     gate: Gate = NO_GATE,
     seed: int = 0,
-    deeper: Set[Passage] | None = None,
+    deeper: Set[Passage] = frozenset(),
 ) -> Comparison:
     """Compare two states.
 
@@ -382,7 +382,10 @@ def _why(
     old: ProjectState,
     new: ProjectState,
 ) -> str:
-    """Return the cause of a changed score: words or ranking, judgments, both, scores or policy."""
+    """Return the cause of a changed score: words or ranking, judgments, both, scores or policy.
+
+    Where rankings are equal as far as they are compared, and nothing else changed, they differ further down.
+    """
     if not before.rankings or not after.rankings:
         return "scores"
     parts = []
@@ -393,6 +396,8 @@ def _why(
         parts.append("words" if before.texts.get(turn) != after.texts.get(turn) else "ranking")
     if new_judgments and not abs(again - was) < ROUNDING:
         parts.append("judgments")
+    if not parts and new.depth is not None and old.policy == new.policy:
+        return "ranking"
     return " and ".join(parts) or "policy"
 
 

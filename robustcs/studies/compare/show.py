@@ -14,7 +14,6 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.text import beginning, one_line, visible
 from robustcs.documents.words import clustered, noted, number, threshold_label
 from robustcs.errors import ExitCode, UsageError
-from robustcs.evaluation.state import SHOWN as BEST
 from robustcs.lazy import pd
 from robustcs.messages import Message, OptionName
 from robustcs.result import count, difference
@@ -22,6 +21,7 @@ from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
 from robustcs.studies.compare.fit import DOUBTFUL, LOST, split_note
+from robustcs.studies.compare.from_records import SHOWN as BEST
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, measure_label, subject
 from robustcs.studies.compare.missing import OPEN
 from robustcs.studies.compare.reasons import Line, lines_of

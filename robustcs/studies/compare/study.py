@@ -79,16 +79,17 @@ def ask(
     from robustcs.studies.compare.cases import SCORING as SCORING_KEYS
     from robustcs.studies.compare.cases import Gate
     from robustcs.studies.compare.files import SIDES
-    from robustcs.studies.compare.fit import retrieved_deeper
     from robustcs.studies.compare.gate import no_worse, parse_condition
     from robustcs.studies.compare.sides import called_by, opened
     from robustcs.studies.compare.steps import (
         best_passages,
         common_turns,
         conversations_of_states,
+        depth_notes,
         drawn_grades,
         refuse_without_condition,
         rescored_runs,
+        retrieved_deeper,
         texts_of_passages,
     )
 
@@ -159,6 +160,7 @@ def ask(
         notes.append(
             f"the scores of the {SIDES[ranked[0]]} state are those in its files; the others are computed from runs"
         )
+    notes += depth_notes(sides, called)
     conversations = conversations_of_states(workspace, sides)
     evaluated = Evaluated(
         policy,
@@ -172,8 +174,7 @@ def ask(
     drawn = drawn_grades(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
     gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in requested])
     named_states = replace(first, name=called[0]), replace(second, name=called[1])
-    runs = sides[0].runs
-    deeper = None if runs is None else retrieved_deeper(first, runs.values(), second)
+    deeper = retrieved_deeper(sides[0], second)
     result = compare(*named_states, evaluated, rescored_runs(*sides), gate, seed, deeper)
     best = best_passages(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
     return replace(result, tops=best, passages=texts_of_passages(sides, best))
