@@ -28,6 +28,7 @@ from robustcs.project.turn_scores import ScoredTurns
 from robustcs.project.workspace import Workspace
 from robustcs.records.record import READ
 from robustcs.records.schema import Graded
+from robustcs.records.table import BETWEEN_TEXTS
 
 
 class TurnInputs(ScoredTurns):
@@ -202,7 +203,7 @@ class TurnInputs(ScoredTurns):
             parts += [passages[passage] for passage in shown[turn] if passage in passages]
             for tags, note in self.labels(turn).values():
                 parts += [*tags, note]
-            found.append("\n".join(parts))
+            found.append(BETWEEN_TEXTS.join(parts))
         return found
 
     # ------------------------------------------------------------ details of records

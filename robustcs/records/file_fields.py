@@ -17,6 +17,7 @@ from robustcs.records.reading import ROLES, TurnsFile
 from robustcs.records.record import KEYS, READ, TurnRecords
 from robustcs.records.recorded import RecordedTurns
 from robustcs.records.table import (
+    BETWEEN_TEXTS,
     NO_SYSTEM,
     Contribution,
     FieldColumns,
@@ -292,5 +293,5 @@ class _FileFields:
             parts += [known[passage] for passage in shown if passage in known]
             for label in record["labels"].values():
                 parts += [*label["tags"], label["note"]]
-            found.append("\n".join(parts))
+            found.append(BETWEEN_TEXTS.join(parts))
         return found

@@ -100,7 +100,7 @@ class TurnRecords:
     table
         The fields at the headline measure and threshold.
     cuts
-        Every measure and threshold, as a filter writes them.
+        Every measure and threshold, as a filter writes them, the headline first.
     details
         Everything else.
     """
@@ -114,7 +114,7 @@ class TurnRecords:
     ) -> None:
         self.head, self.table, self.cuts, self.details = head, table, list(cuts), details
         self._places = {turn: place for place, turn in enumerate(table.ids)}
-        self._tables: dict[tuple[str, str], TurnTable] = {}
+        self._tables = dict.fromkeys(self.cuts[:1], table)
 
     def add_cut(self, cut: tuple[str, str]) -> None:
         """Add a measure and threshold at which records have causes and places."""
@@ -184,7 +184,7 @@ class TurnRecords:
         key = KEYS.get(one.name, one.name)
         if one.by_cut:
             for measure, threshold in self.cuts:
-                column = self._at(measure, threshold).columns[one.name]
+                column = self.at((measure, threshold)).columns[one.name]
                 for system in column.values:
                     value = _one(column, system, place)
                     if value is not None:
@@ -210,13 +210,12 @@ class TurnRecords:
             return record
         return cast("dict[str, Any]", record["systems"].setdefault(system, {"scores": {}}))
 
-    def _at(self, measure: str, threshold: str) -> TurnTable:
+    def at(self, cut: tuple[str, str]) -> TurnTable:
         """Return the table at a measure and threshold."""
         if self.table.at is None:
             return self.table
-        cut = measure, threshold
         if cut not in self._tables:
-            self._tables[cut] = self.table.at(measure, threshold)
+            self._tables[cut] = self.table.at(*cut)
         return self._tables[cut]
 
     # ------------------------------------------------------------ all records
@@ -253,7 +252,7 @@ class TurnRecords:
 
     def _lines(self, depth: int) -> Iterator[Mapping[str, Any]]:
         """Yield the objects of the file, one per line."""
-        texts = list(self.details.passage_texts(self._to_read()).items())
+        texts = list(self.details.passage_texts(self.to_read()).items())
         if self.table.ids:
             self.record(self.table.ids[0])  # reads all files, which the first line names
         yield {**self.head(), "depth": depth}
@@ -262,8 +261,8 @@ class TurnRecords:
         for start in range(0, len(texts), _IN_LINE):
             yield {"passages": dict(texts[start : start + _IN_LINE])}
 
-    def _to_read(self) -> list[str]:
-        """Return the passages whose texts are kept."""
+    def to_read(self) -> list[str]:
+        """Return the passages whose texts are kept: of the top 10 and of answers."""
         wanted: dict[str, None] = {}
         for turn in self.table.ids:
             for system in self.details.systems:

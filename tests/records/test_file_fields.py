@@ -18,7 +18,7 @@ FILTERS = [
     "cause:rewriter",
     "cause@qr:rewriter type:*",
     "loss>0.2",
-    "unjudged@human>5",
+    "unjudged@human>0",
     "judged>=10",
     "correct@qr:no",
     "first@human>2",

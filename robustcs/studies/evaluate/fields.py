@@ -66,6 +66,7 @@ LOSS = TurnField(
     "score of Human, or of the baseline of the system's group, minus score of the system",
     "evaluate",
     per_system=True,
+    by_cut=True,
     place="none",
 )
 
