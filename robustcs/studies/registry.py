@@ -59,7 +59,7 @@ STUDIES: tuple[Study, ...] = (
           ("annotated_texts",), ("agreement",), own="agreement"),
     Study("crowd", "Aggregate grades of crowd workers into qrels.", PEOPLE, ("crowd",), ("crowd",), own="crowd"),
     Study("compare", "Show what changed between two states; fail a build on a drop.", SYSTEMS, ("two_states",), (),
-          in_report=False),
+          in_report=False, gives_fields=True),
     Study("check", "Check that the input files fit together.", START, (), (), in_report=False),
 )  # fmt: skip
 

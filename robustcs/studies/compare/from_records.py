@@ -28,7 +28,10 @@ _OF_ANSWERS, _OF_PREDICTIONS = "answers", "gold answers"
 
 
 def state_of(
-    turns: TurnRecords, measures: Sequence[str] = (), thresholds: Sequence[str] = ()
+    turns: TurnRecords,
+    measures: Sequence[str] = (),
+    thresholds: Sequence[str] = (),
+    outcomes: bool = True,
 ) -> ProjectState:
     """Return the state that records show, without bounds and without digests of rankings.
 
@@ -37,20 +40,25 @@ def state_of(
 
     measures, thresholds
         These only; without them, all measures, and the thresholds of the project.
+    outcomes
+        With the outcomes of answers also of systems that have other scores.
     """
     table = turns.table
-    outcomes = _outcomes(table)
     scores = _scores(table)
-    head = turns.head()  # now it names all files that were read
+    head = turns.head()
     ranked, answered = _chosen(scores, head, measures)
+    known: dict[str, dict[str, str]] = {}
+    if outcomes or any(name not in ranked for name in turns.details.systems):
+        known = _outcomes(table)
+        head = turns.head()  # it names the files that were read for them, too
     systems = {}
     for name in turns.details.systems:
         if name in ranked:
             systems[name] = _system(turns, name, ranked[name], head)
-            systems[name] = replace(systems[name], outcomes=outcomes.get(name, {}))
-        elif name in outcomes:
+            systems[name] = replace(systems[name], outcomes=known.get(name, {}))
+        elif name in known:
             own = answered.get(name, {})
-            systems[name] = _answers(turns.details, name, own, outcomes[name], head)
+            systems[name] = _answers(turns.details, name, own, known[name], head)
     judgments = {turn: turns.details.judgments(turn) for turn in table.ids}
     state = ProjectState(
         name=head["name"],
@@ -116,11 +124,12 @@ def _chosen(
 
 def _outcomes(table: TurnTable) -> dict[str, dict[str, str]]:
     """Return system → turn → outcome of the answer."""
+    if not any(one.name == "outcome" for one in table.columns.fields):
+        return {}
     found = {}
-    if "outcome" in table.columns:
-        for system, values in table.columns["outcome"].values.items():
-            pairs = zip(table.ids, values, strict=True)
-            found[system] = {turn: str(words[0]) for turn, words in pairs if len(words)}
+    for system, values in table.columns["outcome"].values.items():
+        pairs = zip(table.ids, values, strict=True)
+        found[system] = {turn: str(words[0]) for turn, words in pairs if len(words)}
     return found
 
 

@@ -15,6 +15,7 @@ from robustcs.evaluation.holes import JudgedRun
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import StrPath, shown
+from robustcs.inputs.readings import reading_once
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.judged_runs import judged_runs
@@ -77,16 +78,18 @@ def called_by(given: Any, keyword: str) -> str:
     return shown(given) if isinstance(given, str | os.PathLike) else keyword
 
 
-def opened(workspace: Workspace, old: Any, new: Any) -> list[Opened]:
+@reading_once()
+def opened(workspace: Workspace, old: Any, new: Any, outcomes: bool = False) -> list[Opened]:
     """Read both sides. The measures, thresholds and policy of ``workspace`` replace those of projects; runs use its qrels, too.
 
-    Rankings are compared down to the rank to which the reports among them keep them.
+    Rankings are compared down to the rank to which the reports among them keep them. ``outcomes``: also read the outcomes of
+    answers where these have rankings or other scores, too.
 
     Raises :class:`UsageError` for sides that cannot be compared, and the errors of reading them.
     """
     if not are_projects(old, new):
         return [
-            _of(workspace.of(project), scores=scores)
+            _of(workspace.of(project), outcomes, scores=scores)
             for project, scores in projects_of(old, new, workspace)
         ]
     _refuse_scoring(workspace.project)
@@ -97,9 +100,9 @@ def opened(workspace: Workspace, old: Any, new: Any) -> list[Opened]:
     sides = []
     for given, path, turns in zip((old, new), files, recorded, strict=True):
         if path is None or turns is None:
-            sides.append(_project(workspace, given, depth))
+            sides.append(_project(workspace, given, outcomes, depth))
         else:
-            sides.append(_report(workspace, path, turns, depth))
+            sides.append(_report(workspace, path, turns, outcomes, depth))
     return sides
 
 
@@ -155,7 +158,9 @@ def _kept(turns: TurnRecords) -> int | None:
     return None
 
 
-def _report(workspace: Workspace, path: Path, turns: TurnRecords, depth: int | None) -> Opened:
+def _report(
+    workspace: Workspace, path: Path, turns: TurnRecords, outcomes: bool, depth: int | None
+) -> Opened:
     """Return the side of a report. Raises :class:`InputError` if its file was changed since."""
     checksum = files_of_report(path.parent).get(TURNS)
     if checksum is not None and checksum != sha256(path):
@@ -168,7 +173,7 @@ def _report(workspace: Workspace, path: Path, turns: TurnRecords, depth: int | N
         )
     details, requested = turns.details, workspace.project
     measures = [measure.name for measure in requested.metrics]
-    state = state_of(turns, measures, list(map(str, requested.thresholds)))
+    state = state_of(turns, measures, list(map(str, requested.thresholds)), outcomes)
     rankings = kept_rankings(details, state)
     state = with_rest(with_rankings(state, digests_of_kept(rankings, depth)), rankings, details)
     matrices = {name: kept_matrix(name, own, details) for name, own in rankings.items()}
@@ -183,7 +188,7 @@ def _report(workspace: Workspace, path: Path, turns: TurnRecords, depth: int | N
     )
 
 
-def _project(workspace: Workspace, given: Any, depth: int | None) -> Opened:
+def _project(workspace: Workspace, given: Any, outcomes: bool, depth: int | None) -> Opened:
     requested = workspace.project
     if not isinstance(given, Project):
         path = Path(given)
@@ -194,11 +199,14 @@ def _project(workspace: Workspace, given: Any, depth: int | None) -> Opened:
         thresholds=requested.thresholds or given.thresholds,
         policy=replace(given.policy, strict=given.policy.strict or requested.policy.strict),
     )
-    return _of(workspace.of(project), depth)
+    return _of(workspace.of(project), outcomes, depth)
 
 
 def _of(
-    side: Workspace, depth: int | None = None, scores: Mapping[str, Path] | None = None
+    side: Workspace,
+    outcomes: bool,
+    depth: int | None = None,
+    scores: Mapping[str, Path] | None = None,
 ) -> Opened:
     """Return the side of a project; ``scores``: name → per-turn scores of further systems."""
     inputs = TurnInputs(side, further=scores, apart=True)
@@ -208,7 +216,8 @@ def _of(
     read = judged_runs(side, files, depth) if files else {}
     inputs.tops = {name: run.top for name, run in read.items()}
     turns = turns_of(inputs)
-    state = with_rankings(state_of(turns), {name: run.digests for name, run in read.items()})
+    state = state_of(turns, outcomes=outcomes)
+    state = with_rankings(state, {name: run.digests for name, run in read.items()})
     matrices = {name: run.judged.matrix for name, run in read.items()}
     unjudged = {
         name: np.asarray((matrix.grades == UNJUDGED).sum(axis=1))

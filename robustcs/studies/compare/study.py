@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from robustcs.errors import ExitCode, UsageError
@@ -73,6 +74,7 @@ def ask(
       robustcs compare old.toml new.toml --no-worse-than 0.01
     """
     from robustcs.evaluation.measure import parse_measure, refuse_given
+    from robustcs.evaluation.outcomes import OUTCOMES
     from robustcs.policy import EvaluationPolicy
     from robustcs.result import Evaluated
     from robustcs.studies.compare.analysis import compare
@@ -92,13 +94,14 @@ def ask(
         retrieved_deeper,
         texts_of_passages,
     )
+    from robustcs.studies.compare.turns import changes_between, record_of, with_change
 
     conditions = [parse_condition(text) for text in fail_if]
     if no_worse_than is not None:
         conditions.append(no_worse(no_worse_than))
     if not conditions:
         refuse_without_condition(**{"evidence": evidence != "test", "allow-missing": allow_missing})
-    sides = opened(workspace, old, new)
+    sides = opened(workspace, old, new, any(one.what in OUTCOMES for one in conditions))
     for name, side in zip(("old", "new"), sides, strict=True):
         for path, role, rows in side.read:
             workspace.remember(f"{name} {role}", path, rows)
@@ -177,7 +180,14 @@ def ask(
     deeper = retrieved_deeper(sides[0], second)
     result = compare(*named_states, evaluated, rescored_runs(*sides), gate, seed, deeper)
     best = best_passages(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
-    return replace(result, tops=best, passages=texts_of_passages(sides, best))
+    changes = changes_between(first, second)
+    return replace(
+        result,
+        tops=best,
+        passages=texts_of_passages(sides, best),
+        select=with_change(sides[1].turns.table, changes).where,
+        record=partial(record_of, sides[1].turns, changes),
+    )
 
 
 def _run(

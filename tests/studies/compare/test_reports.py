@@ -134,11 +134,13 @@ def test_the_demo(demo: Path, tmp_path: Path) -> None:
 
 def test_formulations_and_groups(demo: Path, tmp_path: Path) -> None:
     report = kept(demo / "robustcs.toml", tmp_path / "report")
-    old = robustcs.compare(report, demo / "robustcs.toml").old
-    new = robustcs.compare(report, demo / "robustcs.toml").new
+    result = robustcs.compare(report, demo / "robustcs.toml", fail_if=["made_up>0.02"])
+    assert result.outcome == "passed"
+    old, new = result.old, result.new
     assert old.formulations == new.formulations and old.groups == new.groups and old.groups
     assert old.systems.keys() == new.systems.keys() and old.judgments == new.judgments
-    assert old.systems["qr"] == new.systems["qr"] and old.missing == new.missing == 1
+    assert old.systems["qr"] == new.systems["qr"] and old.systems["qr"].outcomes
+    assert old.missing == new.missing == 1
 
 
 # ---------------------------------------------------------------- broken files
