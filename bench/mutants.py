@@ -65,7 +65,7 @@ TESTED_BY = {
     "evaluation/measure.py": ("measures", "trec_eval"),
     "evaluation/measures.py": ("measures", "trec_eval"), "evaluation/outcomes.py": ("studies/answers/test_outcomes.py",),
     "evaluation/rating_scales.py": ("studies/agreement/test_ratings.py",),
-    "evaluation/state.py": ("studies/compare/test_cases.py",), "evaluation/thresholds.py": ("thresholds", "terms"),
+    "evaluation/thresholds.py": ("thresholds", "terms"),
     "statistics/__init__.py": ("quotient",), "statistics/agreement.py": ("agreement", "unit_agreement"),
     "statistics/families.py": ("families", "correction"),
     "statistics/means.py": ("means", "median"), "statistics/preference.py": ("preference", "paired"),

@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT))
 
 from robustcs.records import schema  # noqa: E402
 from robustcs.records.table import TurnField  # noqa: E402
-from robustcs.studies.registry import STUDIES  # noqa: E402
+from robustcs.studies.fields import declared_fields  # noqa: E402
 
 RECORD = ROOT / "docs" / "record.md"
 _HEAD = """# The record of a turn
@@ -22,9 +22,12 @@ a record for each turn, then texts of passages. What is unknown is left out.
 """
 _SHAPES = {
     "Head": schema.Head,
+    "Input": schema.InputFile,
+    "Group": schema.SystemGroup,
     "Turn": schema.TurnRecord,
     "Message of the history": schema.Said,
     "System": schema.SystemRecord,
+    "Rest of a ranking": schema.RankingRest,
     "Labels of a reader": schema.CoderLabels,
     "Texts of passages": schema.PassageTexts,
 }
@@ -47,7 +50,7 @@ def record_page() -> str:
     for title, shape in _SHAPES.items():
         parts.append(f"## {title}\n\n{shape.__doc__}\n")
         parts.append("\n".join(["| Field | |", "|---|---|", *map(_row, _entries(shape))]) + "\n")
-    rows = [_field_row(field) for field in fields_of_studies()]
+    rows = [_field_row(field) for field in declared_fields()]
     return "\n".join(parts) + "\n" + _FIELDS + "\n".join(rows) + "\n"
 
 
@@ -64,16 +67,6 @@ def _entries(shape: type) -> list[tuple[str, str, bool]]:
 def _row(entry: tuple[str, str, bool]) -> str:
     name, says, always = entry
     return f"| `{name}` | {says}{'' if always else ' (optional)'} |"
-
-
-def fields_of_studies() -> list[TurnField]:
-    """Return the fields that studies declare, in the order of the registry."""
-    found = []
-    for study in STUDIES:
-        if study.gives_fields:
-            values = vars(study.part("fields")).values()
-            found += [value for value in values if isinstance(value, TurnField)]
-    return found
 
 
 def _field_row(field: TurnField) -> str:

@@ -196,7 +196,7 @@ def report(call: Call) -> None:
       tables/                   all tables as LaTeX and CSV
       figures/                  SVG and PDF, in page width and column width
       results/                  all results as JSON
-      state.json                what robustcs compare reads later
+      turns.jsonl               all turns, which robustcs compare reads later
 
     Examples:
       robustcs report

@@ -1,11 +1,8 @@
-"""Groups of systems to compare, and sources of runs.
-
-They stand apart from :mod:`robustcs.evaluation.state`, which few commands import.
-"""
+"""Groups of systems to compare, and sources of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 #: System name for the original turns after the project's rewriter. If a group names it, it is
@@ -42,3 +39,24 @@ class Group:
 
     baseline: str
     sets: tuple[str, ...]
+
+
+def baselines(
+    groups: Iterable[tuple[str, Sequence[str]]], systems: Collection[str]
+) -> dict[str, str]:
+    """Return system → the system with which it is compared: its group's baseline, else Human.
+
+    groups
+        Baseline and systems of each group.
+    systems
+        The systems that are scored; only these are in the result.
+    """
+    found = {}
+    for baseline, names in groups:
+        for name in names:
+            if name in systems and baseline in systems:
+                found[name] = baseline
+    for name in systems if "human" in systems else ():
+        if name != "human":
+            found.setdefault(name, "human")
+    return found

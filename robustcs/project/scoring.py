@@ -110,7 +110,8 @@ def score(
     asked
         The turns that each set of paraphrases asks; its scores of other turns are nan.
     apart
-        Systems are not compared with each other, so that turns count that no set asks.
+        Systems are not compared with each other: a turn that no set asks counts, and a run without judged passages gives a
+        note instead of an error.
 
     Raises :class:`UsageError` if qrels or gold answers are missing, or if a file does not have a measure; :class:`InputError`
     for a file that shares no turn with the others.
@@ -126,7 +127,9 @@ def score(
             inputs, files, inputs.averaged(measures, alone, only_given), alone
         )
     policy = inputs.project.policy
-    turns = count_turns(expected, covered, policy.missing, alone=alone, asked=asked, apart=apart)
+    turns = count_turns(
+        expected, covered, policy.missing, holes=apart, alone=alone, asked=asked, apart=apart
+    )
     own = {}
     if alone and policy.missing == "own":
         counts = [

@@ -27,7 +27,12 @@ from robustcs.evaluation.thresholds import (
 from robustcs.policy import Basis, Evaluated
 from robustcs.project.answer_inputs import AnswerInputs
 from robustcs.project.model import measures
-from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES, ScoredFile, file_of
+from robustcs.project.scoring import (
+    DEFAULT_ANSWER_MEASURES,
+    ScoredFile,
+    file_of,
+    score_files,
+)
 from robustcs.project.workspace import Workspace
 from robustcs.records.filter import normalised
 from robustcs.records.record import DEEPEST, READ
@@ -57,24 +62,54 @@ class RunDepths(NamedTuple):
         Rank of the first relevant passage; None if the run has none.
     unjudged
         Number of unjudged passages in the top :data:`~robustcs.records.record.READ`.
-    retrieved
-        Number of passages of all these turns.
+    retrieved, holes
+        Number of passages of the whole run, and how many of them are unjudged.
     """
 
     first: Mapping[str, int | None]
     unjudged: Mapping[str, int]
-    retrieved: int
+    retrieved: Mapping[str, int]
+    holes: Mapping[str, int]
+
+
+class FileTurns(NamedTuple):
+    """The turns of a file of per-turn scores.
+
+    turns
+        Those that it has.
+    unscored
+        Those whose score is missing.
+    absent_is_missing
+        Whether the score of a turn that the file lacks is missing; else it is 0, as for a run.
+    """
+
+    turns: frozenset[str]
+    unscored: frozenset[str]
+    absent_is_missing: bool
 
 
 class ScoredTurns:
     """The scores and rankings of the turns of a project.
 
     Every file is read when something of it is needed.
+
+    further
+        Name → per-turn scores of further systems.
+    apart
+        Systems are not compared with each other; see
+        :func:`~robustcs.evaluation.turns.count_turns`. A run without judged passages is no error.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        further: Mapping[str, Path] | None = None,
+        apart: bool = False,
+    ) -> None:
         self.workspace = workspace
         self.project = workspace.project
+        self.further = further or {}
+        self.apart = apart
 
     @cached_property
     def answer_inputs(self) -> AnswerInputs | None:
@@ -94,6 +129,7 @@ class ScoredTurns:
             file = None if part.run else file_of(part, answers=False)
             if file is not None:
                 found.append(file)
+        found += [ScoredFile(name, name, path, "scores") for name, path in self.further.items()]
         return found
 
     @cached_property
@@ -116,7 +152,7 @@ class ScoredTurns:
         chosen, _ = workspace.ranking_measures((), given=given)
         # each system has its own scores, whatever others lack
         return workspace.scores_of(
-            self.files, chosen, alone=True, asked=workspace.asked, apart=True
+            self.files, chosen, alone=not self.apart, asked=workspace.asked, apart=True
         )
 
     @property
@@ -151,6 +187,28 @@ class ScoredTurns:
             for measure in self.answer_inputs.metrics():
                 for system, given in self.answer_inputs.scores(measure).items():
                     found.setdefault(measure, {}).setdefault(system, dict(given))
+        return found
+
+    @cached_property
+    def of_files(self) -> dict[str, FileTurns]:
+        """System with a file of per-turn scores → what the file has."""
+        files = [file for file in self.files if file.kind == "scores"]
+        scored = next(iter(self.ranked[0].values()), None)
+        if not files or scored is None:
+            return {}
+        measures = [parse_measure(name, given=True) for name in scored]
+        read = score_files(self.workspace, files, measures, with_runs=bool(self.runs))
+        every: set[str] = set()
+        for one in read:
+            every.update(one.scores.turns)
+        found = {}
+        for file, one in zip(files, read, strict=True):
+            of_run = bool(self.project.qrels) and one.of_run
+            turns = frozenset(one.scores.turns)
+            unscored = frozenset(one.unscored)
+            if not of_run:
+                unscored |= every - turns
+            found[file.name] = FileTurns(turns, unscored, not of_run)
         return found
 
     @cached_property
@@ -241,7 +299,7 @@ class ScoredTurns:
             workspace.formulation_files(asked)
         except UsageError:
             return None
-        found, evaluated = workspace.formulation_scores(asked)
+        found, evaluated = workspace.formulation_scores(asked, self.apart)
         return found, evaluated.basis
 
     # ------------------------------------------------------------ rankings
@@ -262,19 +320,18 @@ class ScoredTurns:
                 place + 1 if there else None
                 for place, there in zip(places.tolist(), any_relevant.tolist(), strict=True)
             ]
-            unjudged_top = np.asarray(matrix.grades[:, :READ] == UNJUDGED)
-            unjudged: list[int] = unjudged_top.sum(axis=1).tolist()
+            unjudged = np.asarray(matrix.grades == UNJUDGED)
+            numbers = (unjudged[:, :READ].sum(axis=1), matrix.retrieved, unjudged.sum(axis=1))
             found[name] = RunDepths(
                 dict(zip(matrix.turns, first, strict=True)),
-                dict(zip(matrix.turns, unjudged, strict=True)),
-                int(matrix.retrieved.sum()),
+                *(dict(zip(matrix.turns, one.tolist(), strict=True)) for one in numbers),
             )
         return found
 
     @cached_property
     def tops(self) -> dict[str, GradedTop]:
         """System → turn → its passages with grades; of very many, only the best."""
-        passages = sum(one.retrieved for one in self.depths.values())
+        passages = sum(sum(one.retrieved.values()) for one in self.depths.values())
         whole = bool(self.depths) and passages <= MOST_PASSAGES
         return self.workspace.tops(self.runs, _WHOLE if whole else DEEPEST)
 

@@ -23,10 +23,12 @@ from robustcs.policy import Evaluated
 from robustcs.project.answer_support import MadeOf, Passages
 from robustcs.project.conversations import conversations_among
 from robustcs.project.model import ROLES, ReviewFiles
+from robustcs.project.text_run_match import digest
 from robustcs.project.turn_scores import ScoredTurns
 from robustcs.project.workspace import Workspace
 from robustcs.records.record import READ
 from robustcs.records.schema import Graded
+from robustcs.records.table import BETWEEN_TEXTS
 
 
 class TurnInputs(ScoredTurns):
@@ -36,14 +38,18 @@ class TurnInputs(ScoredTurns):
 
     slice_columns
         Column of a file of the user → turn → value.
+    further, apart
+        See :class:`~robustcs.project.turn_scores.ScoredTurns`.
     """
 
     def __init__(
         self,
         workspace: Workspace,
         slice_columns: Mapping[str, Mapping[str, str]] | None = None,
+        further: Mapping[str, Path] | None = None,
+        apart: bool = False,
     ) -> None:
-        super().__init__(workspace)
+        super().__init__(workspace, further, apart)
         self.slice_columns = slice_columns or {}
         self.notes: list[str] = []
 
@@ -51,12 +57,19 @@ class TurnInputs(ScoredTurns):
 
     @cached_property
     def ids(self) -> list[str]:
-        """All turns with scores, texts or answers, in natural order; else those of runs."""
+        """All turns with judgments, scores, texts or answers, in natural order.
+
+        Without any of these, all turns of runs.
+        """
         known: set[str] = set()
         for by_system in self.scores.values():
             known.update(*by_system.values())
         if self.ranked[1] is not None:
             known.update(self.ranked_turns)
+            if self.project.qrels:
+                known.update(self.workspace.qrels.turns)
+        for file in self.of_files.values():
+            known.update(file.turns)
         known.update(*self.texts.values(), *self.answers.values())
         if not known:
             known.update(*self.tops.values())
@@ -204,7 +217,7 @@ class TurnInputs(ScoredTurns):
             parts += [passages[passage] for passage in shown[turn] if passage in passages]
             for tags, note in self.labels(turn).values():
                 parts += [*tags, note]
-            found.append("\n".join(parts))
+            found.append(BETWEEN_TEXTS.join(parts))
         return found
 
     # ------------------------------------------------------------ details of records
@@ -265,6 +278,13 @@ class TurnInputs(ScoredTurns):
         counts = Counter(self.grades.get(turn, {}).values())
         return dict(sorted(counts.items(), reverse=True))
 
+    def judgments(self, turn: str) -> str:
+        """Return a checksum of the judgments; empty without judgments."""
+        grades = self.grades.get(turn)
+        if not grades:
+            return ""
+        return digest(sorted(f"{passage} {grade}" for passage, grade in grades.items()))
+
     def labels(self, turn: str) -> dict[str, tuple[list[str], str]]:
         """Return reader → tags and note."""
         return self._labels.get(turn, {})
@@ -282,6 +302,27 @@ class TurnInputs(ScoredTurns):
         """Return the passages of the system with grades; None without a run."""
         top = self.tops.get(system)
         return None if top is None else list(top.get(turn, ()))
+
+    def retrieved(self, system: str, turn: str) -> tuple[int, int]:
+        """Return the number of passages of the whole run, and how many of them are unjudged."""
+        depths = self.depths.get(system)
+        if depths is not None and turn in depths.retrieved:
+            return depths.retrieved[turn], depths.holes[turn]
+        passages = len(self.ranking(system, turn) or ())
+        return passages, passages
+
+    def absent(self, system: str, turn: str) -> str:
+        """Return what a file of per-turn scores lacks: ``turn``, ``score`` or nothing."""
+        file = self.of_files.get(system)
+        if file is None:
+            return ""
+        if turn in file.unscored:
+            return "score"
+        return "" if turn in file.turns or turn not in self._counted else "turn"
+
+    @cached_property
+    def _counted(self) -> frozenset[str]:
+        return frozenset(self.ranked_turns)
 
     def answer(self, system: str, turn: str) -> str | None:
         """Return the answer; None if there is none."""

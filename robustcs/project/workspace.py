@@ -278,18 +278,19 @@ class Workspace(Inputs):
     # ------------------------------------------------------------ scores of the three formulations
 
     def formulation_scores(
-        self, measures: Sequence[Measure] = ()
+        self, measures: Sequence[Measure] = (), apart: bool = False
     ) -> tuple[Formulations, Evaluated]:
         """Score Original, each rewriter and Human over the same turns under the project's policy.
 
-        ``measures`` replace the project's; without either, P@1 and NDCG@3 (answers: F1) are used.
+        ``measures`` replace the project's; without either, P@1 and NDCG@3 (answers: F1) are used. ``apart``: see
+        :func:`~robustcs.project.scoring.score`.
 
         Raises :class:`UsageError` if a formulation, the qrels or the gold answers are missing, or if a file does not have a
         requested measure.
         """
         measures = measures or self.project.metrics
         files = self.formulation_files(measures)
-        frames, evaluated = self._scored(list(files.values()), measures)
+        frames, evaluated = self._scored(list(files.values()), measures, apart=apart)
         self.note_names("formulations")
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from robustcs.errors import InputError, ProblemList, input_error, not_written
-from robustcs.inputs.records import json_lines
-from robustcs.records.schema import SCHEMA, Graded, Head, PassageTexts, TurnRecord
+from robustcs.errors import not_written
+from robustcs.records.schema import (
+    Graded,
+    Head,
+    RankingRest,
+    TurnRecord,
+)
 from robustcs.records.table import FieldColumn, TurnField, TurnTable
-from robustcs.stored import typed
 from robustcs.tempfiles import temporary
 
 #: Name of the file in the folder of a report.
@@ -25,7 +27,7 @@ DEEPEST, READ = 100, 10
 #: Texts of passages in one line of the file.
 _IN_LINE = 1_000
 #: Fields whose key in the record differs from their name in filters.
-_KEYS = {"first": "first_relevant"}
+KEYS = {"first": "first_relevant"}
 
 
 class Details(Protocol):
@@ -59,11 +61,23 @@ class Details(Protocol):
     def judged(self, turn: str) -> Mapping[int, int]:
         """Return grade → number of judged passages."""
 
+    def judgments(self, turn: str) -> str:
+        """Return a checksum of the judgments; empty without judgments."""
+
     def labels(self, turn: str) -> Mapping[str, tuple[Sequence[str], str]]:
         """Return reader → tags and note."""
 
     def ranking(self, system: str, turn: str) -> Sequence[Graded] | None:
-        """Return the passages of the system, best first, with grades; None without a run."""
+        """Return the passages of the system, best first, with grades; None without a run.
+
+        Of very long runs, these are only the best.
+        """
+
+    def retrieved(self, system: str, turn: str) -> tuple[int, int]:
+        """Return the number of passages of the whole run, and how many of them are unjudged."""
+
+    def absent(self, system: str, turn: str) -> str:
+        """Return what a file of per-turn scores lacks: ``turn``, ``score`` or nothing."""
 
     def answer(self, system: str, turn: str) -> str | None:
         """Return the answer; None if there is none."""
@@ -82,25 +96,25 @@ class TurnRecords:
     """The turns of a project, from which records are made one at a time.
 
     head
-        Returns the first line of the file, without the depth, once everything is read.
+        Returns the first line of the file with whole rankings, once everything is read.
     table
         The fields at the headline measure and threshold.
     cuts
-        Every measure and threshold, as a filter writes them.
+        Every measure and threshold, as a filter writes them, the headline first.
     details
         Everything else.
     """
 
     def __init__(
         self,
-        head: Callable[[], Mapping[str, Any]],
+        head: Callable[[], Head],
         table: TurnTable,
         cuts: Sequence[tuple[str, str]],
         details: Details,
     ) -> None:
         self.head, self.table, self.cuts, self.details = head, table, list(cuts), details
         self._places = {turn: place for place, turn in enumerate(table.ids)}
-        self._tables: dict[tuple[str, str], TurnTable] = {}
+        self._tables = dict.fromkeys(self.cuts[:1], table)
 
     def add_cut(self, cut: tuple[str, str]) -> None:
         """Add a measure and threshold at which records have causes and places."""
@@ -129,6 +143,7 @@ class TurnRecords:
             "texts": dict(details.texts_by_formulation(turn)),
             "gold": list(details.gold_answers(turn)),
             "judged": {str(grade): number for grade, number in details.judged(turn).items()},
+            **_known("judgments", details.judgments(turn)),
             "systems": systems,
             "slices": {},
             "labels": {
@@ -145,9 +160,11 @@ class TurnRecords:
 
     def _add_details(self, own: dict[str, Any], name: str, turn: str, depth: int | None) -> None:
         """Add ranking, answer, given passages and unsupported sentences, where they are known."""
+        own |= _known("absent", self.details.absent(name, turn))
         ranking = self.details.ranking(name, turn)
         if ranking is not None:
             own["ranking"] = list(ranking[:depth])
+            own |= _known("rest", self._rest(name, turn, own["ranking"]))
         answer = self.details.answer(name, turn)
         if answer is None:
             return
@@ -159,12 +176,20 @@ class TurnRecords:
         if unsupported is not None:
             own["unsupported"] = list(unsupported)
 
+    def _rest(self, name: str, turn: str, kept: Sequence[Graded]) -> RankingRest | None:
+        """Return the number of passages below those that are kept; None if there are none."""
+        passages, unjudged = self.details.retrieved(name, turn)
+        if passages == len(kept):
+            return None
+        unjudged -= sum(grade is None for _, grade in kept)
+        return {"passages": passages - len(kept), "unjudged": unjudged}
+
     def _add_field(self, record: dict[str, Any], one: TurnField, turn: str, place: int) -> None:
         """Add the values of a field to the turn and its systems."""
-        key = _KEYS.get(one.name, one.name)
+        key = KEYS.get(one.name, one.name)
         if one.by_cut:
             for measure, threshold in self.cuts:
-                column = self._at(measure, threshold).columns[one.name]
+                column = self.at((measure, threshold)).columns[one.name]
                 for system in column.values:
                     value = _one(column, system, place)
                     if value is not None:
@@ -190,13 +215,12 @@ class TurnRecords:
             return record
         return cast("dict[str, Any]", record["systems"].setdefault(system, {"scores": {}}))
 
-    def _at(self, measure: str, threshold: str) -> TurnTable:
+    def at(self, cut: tuple[str, str]) -> TurnTable:
         """Return the table at a measure and threshold."""
         if self.table.at is None:
             return self.table
-        cut = measure, threshold
         if cut not in self._tables:
-            self._tables[cut] = self.table.at(measure, threshold)
+            self._tables[cut] = self.table.at(*cut)
         return self._tables[cut]
 
     # ------------------------------------------------------------ all records
@@ -204,29 +228,36 @@ class TurnRecords:
     def write(self, path: Path, most: int = MOST_BYTES) -> int:
         """Write ``turns.jsonl`` and return the depth to which rankings are kept.
 
-        Rankings are kept as they are, or cut to :data:`DEEPEST`, or cut to the largest cutoff of
-        the measures (at least :data:`READ`), whichever is the first that keeps the file below
-        ``most`` bytes; the last is taken in any case.
-
-        Raises :class:`OutputError` if the file cannot be written.
+        ``most``: see :meth:`contents`. Raises :class:`OutputError` if the file cannot be written.
         """
-        least = max(READ, self.details.cutoff)
-        depths = sorted({self.details.longest, DEEPEST, least}, reverse=True)
-        depths = [depth for depth in depths if depth <= max(self.details.longest, least)]
+        data, depth = self.contents(most)
         try:
             with temporary(path.parent) as draft:
-                for depth in depths:
-                    limit = None if depth == depths[-1] else most
-                    if _written(draft, self._lines(depth), limit):
-                        break
+                draft.write_bytes(data)
                 draft.replace(path)
         except OSError as error:
             raise not_written(path, error) from None
         return depth
 
+    def contents(self, most: int = MOST_BYTES) -> tuple[bytes, int]:
+        """Return the contents of ``turns.jsonl``, and the depth to which rankings are kept.
+
+        Rankings are kept as they are, or cut to :data:`DEEPEST`, or cut to the largest cutoff of
+        the measures (at least :data:`READ`), whichever is the first that keeps the file below
+        ``most`` bytes; the last is taken in any case.
+        """
+        least = max(READ, self.details.cutoff)
+        depths = sorted({self.details.longest, DEEPEST, least}, reverse=True)
+        depths = [depth for depth in depths if depth <= max(self.details.longest, least)]
+        for depth in depths[:-1]:
+            data = _encoded(self._lines(depth), most)
+            if data is not None:
+                return data, depth
+        return _encoded(self._lines(depths[-1])) or b"", depths[-1]
+
     def _lines(self, depth: int) -> Iterator[Mapping[str, Any]]:
         """Yield the objects of the file, one per line."""
-        texts = list(self.details.passage_texts(self._to_read()).items())
+        texts = list(self.details.passage_texts(self.to_read()).items())
         if self.table.ids:
             self.record(self.table.ids[0])  # reads all files, which the first line names
         yield {**self.head(), "depth": depth}
@@ -235,8 +266,8 @@ class TurnRecords:
         for start in range(0, len(texts), _IN_LINE):
             yield {"passages": dict(texts[start : start + _IN_LINE])}
 
-    def _to_read(self) -> list[str]:
-        """Return the passages whose texts are kept."""
+    def to_read(self) -> list[str]:
+        """Return the passages whose texts are kept: of the top 10 and of answers."""
         wanted: dict[str, None] = {}
         for turn in self.table.ids:
             for system in self.details.systems:
@@ -244,6 +275,11 @@ class TurnRecords:
                 given = self.details.given(system, turn) or ()
                 wanted.update(dict.fromkeys(passage for passage, _ in (*shown, *given)))
         return list(wanted)
+
+
+def _known(key: str, value: Any) -> dict[str, Any]:
+    """Return an entry of a record; nothing for an empty value."""
+    return {key: value} if value else {}
 
 
 def _one(column: FieldColumn, system: str, place: int) -> Any:
@@ -259,101 +295,14 @@ def _one(column: FieldColumn, system: str, place: int) -> Any:
     return words[0] if len(words) else None
 
 
-def _written(path: Path, lines: Iterable[Mapping[str, Any]], most: int | None) -> bool:
-    """Write a file of JSON lines; return whether it has less than ``most`` bytes, else stop."""
+def _encoded(lines: Iterable[Mapping[str, Any]], most: float = math.inf) -> bytes | None:
+    """Return objects as JSON lines; None if these have ``most`` bytes or more."""
+    encoded: list[bytes] = []
     size = 0
-    with path.open("wb") as file:
-        for line in lines:
-            encoded = json.dumps(line, ensure_ascii=False, allow_nan=False)
-            written = encoded.encode("utf-8", "replace") + b"\n"
-            size += len(written)
-            if most is not None and size >= most:
-                return False
-            file.write(written)
-    return True
-
-
-# ---------------------------------------------------------------- reading
-
-
-@dataclass(frozen=True)
-class TurnsFile:
-    """The contents of ``turns.jsonl``.
-
-    records
-        Turn → record, in the order of the file.
-    passages
-        Passage → text.
-    """
-
-    head: Head
-    records: Mapping[str, TurnRecord]
-    passages: Mapping[str, str]
-
-
-def read_turns(path: Path) -> TurnsFile:
-    """Read the file that :meth:`TurnRecords.write` writes.
-
-    Raises :class:`InputError` if it is another file, or has a line that the schema does not allow.
-    """
-    problems = ProblemList(path)
-    head: Head | None = None
-    records: dict[str, TurnRecord] = {}
-    passages: dict[str, str] = {}
-    for line, found in json_lines(path, problems):
-        try:
-            if head is None:
-                head = _head(path, found)
-            elif "passages" in found:
-                passages.update(typed(found, PassageTexts)["passages"])
-            else:
-                record = _record(found)
-                records[record["turn"]] = record
-        except ValueError as error:
-            problems.add(line, str(error), "write the file again with robustcs", "bad-turns")
-    problems.raise_if_any()
-    if head is None:
-        raise _not_turns(path)
-    return TurnsFile(head, records, passages)
-
-
-def _record(found: dict[str, Any]) -> TurnRecord:
-    """Return the record of a line. Raises ``ValueError`` for values that the schema does not allow.
-
-    Rankings are almost all of a file, so they are checked apart, which is ten times as fast.
-    """
-    rankings: dict[str, list[Graded]] = {}
-    systems = found.get("systems")
-    for name, own in systems.items() if isinstance(systems, dict) else ():
-        if isinstance(own, dict) and "ranking" in own:
-            rankings[name] = _graded(own.pop("ranking"))
-    record = cast(TurnRecord, typed(found, TurnRecord))
-    for name, ranking in rankings.items():
-        record["systems"][name]["ranking"] = ranking
-    return record
-
-
-def _graded(value: Any) -> list[Graded]:
-    """Return the passages of a ranking with their grades."""
-    if not isinstance(value, list) or not all(map(_is_graded, value)):
-        raise ValueError("a ranking is not a list of passages with grades")
-    return [(passage, grade) for passage, grade in value]
-
-
-def _is_graded(one: Any) -> bool:
-    if type(one) is not list or len(one) != 2:
-        return False
-    passage, grade = one
-    return type(passage) is str and (grade is None or type(grade) is int)
-
-
-def _head(path: Path, found: Mapping[str, Any]) -> Head:
-    if found.get("schema") != SCHEMA:
-        raise _not_turns(path)
-    return cast(Head, typed(found, Head))
-
-
-def _not_turns(path: Path) -> InputError:
-    return input_error(
-        path, 1, f"the first line is not that of {TURNS}", f"name a file of {SCHEMA!r}", "bad-turns"
-    )
+    for line in lines:
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False)
+        encoded.append(text.encode("utf-8", "replace") + b"\n")
+        size += len(encoded[-1])
+        if size >= most:
+            return None
+    return b"".join(encoded)

@@ -16,14 +16,43 @@ Graded = tuple[str, int | None]
 ByCut = dict[str, str]
 
 
+class InputFile(TypedDict):
+    """A file that was read."""
+
+    role: Annotated[str, "what it is; several roles are joined by commas"]
+    path: Annotated[str, "its name"]
+    sha256: Annotated[str | None, "its checksum; null for `irds:`"]
+    rows: Annotated[int | None, "the number of its rows; null if they are not counted"]
+    skipped: NotRequired[Annotated[int, "the number of rows that were skipped, if any"]]
+
+
+class SystemGroup(TypedDict):
+    """Systems that are compared with a baseline."""
+
+    baseline: Annotated[str, "the baseline"]
+    sets: Annotated[list[str], "the systems"]
+
+
 class Head(TypedDict):
     """The first line of the file."""
 
     schema: Annotated[str, f"`{SCHEMA}`"]
     version: Annotated[str, "the version of robustcs that wrote the file"]
-    policy: Annotated[dict[str, Any], "the evaluation policy, as in JSON outputs"]
-    inputs: Annotated[
-        list[dict[str, Any]], "every file that was read: role, path, sha256 and number of rows"
+    name: Annotated[str, "the name of the project"]
+    policy: Annotated[
+        dict[str, Any],
+        "the evaluation policy, as in JSON outputs, with the settings of the project",
+    ]
+    inputs: Annotated[list[InputFile], "every file that was read"]
+    measures: Annotated[list[str], "the measures that the project names"]
+    thresholds: Annotated[list[str], "the thresholds that the project names"]
+    formulations: Annotated[dict[str, str], "formulation → its role: `original`, `qr` or `human`"]
+    groups: Annotated[dict[str, SystemGroup], "the groups of systems"]
+    absent: Annotated[
+        list[str], "systems with a file of scores in which an absent score is missing, not 0"
+    ]
+    conversations: Annotated[
+        str, "where conversations come from: `fields` of files, `pattern` of the ids, or `none`"
     ]
     judges: Annotated[
         dict[str, str],
@@ -48,13 +77,28 @@ class CoderLabels(TypedDict):
     note: Annotated[str, "the note of the reader; may be empty"]
 
 
+class RankingRest(TypedDict):
+    """What the file leaves out of a ranking."""
+
+    passages: Annotated[int, "number of passages"]
+    unjudged: Annotated[int, "how many of them are unjudged"]
+
+
 class SystemRecord(TypedDict):
     """What a system made of a turn."""
 
     scores: Annotated[dict[str, float], "measure → score of the turn"]
+    absent: NotRequired[
+        Annotated[
+            str,
+            "what a file of per-turn scores lacks: `turn`, which scores 0, or `score`, which is"
+            " missing",
+        ]
+    ]
     ranking: NotRequired[
         Annotated[list[Graded], "the best passages, each with its grade (null: unjudged)"]
     ]
+    rest: NotRequired[Annotated[RankingRest, "the passages below them, if there are some"]]
     first_relevant: NotRequired[
         Annotated[
             int | None,
@@ -139,6 +183,7 @@ class TurnRecord(TypedDict):
     texts: Annotated[dict[str, str], "formulation → text of the question"]
     gold: Annotated[list[str], "the gold answers"]
     judged: Annotated[dict[str, int], "grade → number of judged passages with this grade"]
+    judgments: NotRequired[Annotated[str, "a checksum of the judgments of the turn"]]
     systems: Annotated[dict[str, SystemRecord], "system → what it made of the turn"]
     slices: Annotated[dict[str, str | float], "property or column of a file → value"]
     labels: Annotated[dict[str, CoderLabels], "reader → what the reader found"]

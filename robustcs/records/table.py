@@ -21,6 +21,8 @@ Place = Literal["own", "scores", "slices", "none"]
 
 #: The column of a field that is not per system.
 NO_SYSTEM = ""
+#: What stands between two texts of a turn that are searched, so that no phrase spans both.
+BETWEEN_TEXTS = "\n\0\n"
 #: Significant digits of numbers in every output; a filter compares the same numbers everywhere.
 _DIGITS = 12
 #: Orders that are neither fields nor measures.
@@ -155,7 +157,7 @@ class TurnTable:
         The fields with their values.
     searched
         Returns the text of every turn in which words of a filter are searched: texts, answers,
-        passages, labels and notes.
+        passages, labels and notes, with :data:`BETWEEN_TEXTS` between them.
     at
         Returns the same table for another measure and threshold, both as a filter writes them.
     headline

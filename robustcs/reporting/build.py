@@ -15,7 +15,6 @@ from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
-from robustcs.evaluation.state import InputState
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import parts_of
 from robustcs.inputs.readings import reading_once
@@ -30,12 +29,16 @@ from robustcs.project.model import (
 )
 from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
-from robustcs.project.state import STATE, state_of
+from robustcs.project.requirements import turns_to_read
+from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
+from robustcs.records.record import TURNS
+from robustcs.records.schema import InputFile
 from robustcs.reporting.contents import Section, limited_by_others, section_of, shown_inputs
 from robustcs.reporting.names import Names
 from robustcs.reporting.sections import opening, opens, section, tables_of
 from robustcs.reporting.turns import turn_cards
+from robustcs.studies.fields import turns_of
 from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
 from robustcs.version import __version__
@@ -149,7 +152,7 @@ def make_report(
         f"tables/{slug}.tex": text.encode("utf-8", "replace")
         for slug, text in document.latex.items()
     }
-    files |= _state(workspace.of(_of_turns(project)), names)
+    files |= _turns(workspace, names)
     tell("HTML and PDF")
     files |= {
         "report.html": render_html(document).encode("utf-8", "replace"),
@@ -164,7 +167,7 @@ def make_report(
 
 
 def _of_turns(project: Project) -> Project:
-    """Return what the cards of turns and the state show, with the cells of a grid as runs."""
+    """Return what the cards of turns show, with the cells of a grid as runs."""
     keys = (
         "qrels",
         "answers",
@@ -182,7 +185,7 @@ def _of_turns(project: Project) -> Project:
     return replace(part, runs={**part.runs, **cells})
 
 
-def _turn_inputs(workspace: Workspace, names: Names) -> list[InputState]:
+def _turn_inputs(workspace: Workspace, names: Names) -> list[InputFile]:
     """Return the inputs of the cards of turns, with the collection."""
     inputs = shown_inputs(workspace, names)
     collection = workspace.project.collection
@@ -193,18 +196,21 @@ def _turn_inputs(workspace: Workspace, names: Names) -> list[InputState]:
     return inputs
 
 
-def _state(workspace: Workspace, names: Names) -> dict[str, bytes]:
-    """Return the state that ``robustcs compare`` reads later, as a file; none for a project without systems."""
+def _turns(workspace: Workspace, names: Names) -> dict[str, bytes]:
+    """Return the records of all turns as a file, which ``robustcs compare`` reads later; none for a project without turns."""
     try:
-        state, _ = state_of(workspace)
+        turns_to_read(workspace)
     except UsageError:
         return {}
-    return {STATE: replace(state, inputs=shown_inputs(workspace, names)).to_json().encode()}
+    workspace = workspace.of(workspace.project)  # of which the file names all that it rests on
+    turns = turns_of(TurnInputs(workspace), lambda: shown_inputs(workspace, names))
+    data, _ = turns.contents()
+    return {TURNS: data} if turns.table.ids else {}
 
 
-def _unique(entries: Iterable[InputState]) -> list[InputState]:
+def _unique(entries: Iterable[InputFile]) -> list[InputFile]:
     """Return each file once, under the first role that it was read for."""
-    found: dict[str, InputState] = {}
+    found: dict[str, InputFile] = {}
     for entry in entries:
         found.setdefault(entry["path"], entry)
     return list(found.values())
@@ -214,7 +220,7 @@ def _document(
     project: Project,
     contents: Sequence[tuple[Question, Section]],
     lacking: Sequence[str],
-    inputs: Sequence[InputState],
+    inputs: Sequence[InputFile],
     turns: Mapping[str, Any],
     command: str,
 ) -> Document:
@@ -248,7 +254,7 @@ def _policy(contents: Sequence[tuple[Question, Section]]) -> str:
 
 
 def _provenance(
-    project: Project, inputs: Sequence[InputState], command: str
+    project: Project, inputs: Sequence[InputFile], command: str
 ) -> tuple[tuple[str, str], ...]:
     libraries = []
     for name in LIBRARIES:

@@ -21,7 +21,6 @@ from robustcs.documents.document import (
 )
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import unique_anchor
-from robustcs.evaluation.state import InputState
 from robustcs.project.report_files import RESULTS
 from robustcs.project.trust import (
     Limit,
@@ -32,6 +31,7 @@ from robustcs.project.trust import (
     limits_of_rows,
 )
 from robustcs.project.workspace import Workspace
+from robustcs.records.schema import InputFile
 from robustcs.reporting.headlines import of_question
 from robustcs.reporting.names import Names
 from robustcs.result import Evaluated
@@ -77,7 +77,7 @@ class Section:
     policy: str
     skipped: tuple[str, ...]
     notes: tuple[str, ...]
-    inputs: tuple[InputState, ...]
+    inputs: tuple[InputFile, ...]
     files: Mapping[str, bytes]
     turns: tuple[TurnSet, ...] = ()
 
@@ -172,7 +172,7 @@ def limited_by_others(sections: Sequence[Section]) -> list[Section]:
     ]
 
 
-def shown_inputs(workspace: Workspace, names: Names) -> list[InputState]:
+def shown_inputs(workspace: Workspace, names: Names) -> list[InputFile]:
     """Return the inputs that were read, with names as the report shows them."""
     return [{**entry, "path": names.shown(entry["path"])} for entry in workspace.inputs]  # type: ignore[typeddict-item]
 
@@ -222,7 +222,7 @@ def _stated(workspace: Workspace, evaluated: Evaluated, skipped: Sequence[str]) 
 
 
 def _data_files(
-    question: Question, content: SectionContent, inputs: Sequence[InputState], workspace: Workspace
+    question: Question, content: SectionContent, inputs: Sequence[InputFile], workspace: Workspace
 ) -> dict[str, str]:
     """Return the result as JSON, and each of its tables as CSV."""
     result, name = content.result, content.result.study

@@ -82,7 +82,7 @@ STUDIES: tuple[Study, ...] = (
     Study("crowd", "Aggregate grades of crowd workers into qrels.", PEOPLE, ("crowd",), ("crowd",), own="crowd",
           input="grades of crowd workers"),
     Study("compare", "Show what changed between two states; fail a build on a drop.", SYSTEMS, ("two_states",), (),
-          in_report=False,
+          in_report=False, gives_fields=True,
           input="another state"),
     Study("check", "Check that the input files fit together.", START, (), (), in_report=False),
 )  # fmt: skip

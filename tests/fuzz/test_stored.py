@@ -9,7 +9,6 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,15 +18,19 @@ import pytest
 
 from robustcs.errors import ExitCode, InputError, OutputError
 from robustcs.evaluation.holes import grades_by_pair
-from robustcs.evaluation.state import FORMAT, ProjectState, SystemState
 from robustcs.inputs.labels import JUDGMENT, read_labels
 from robustcs.inputs.qrels import read_qrels
-from robustcs.policy import EvaluationPolicy
 from robustcs.programs.outputs import OutputStore
-from robustcs.project.state import read_state
+from robustcs.project.model import Project
+from robustcs.project.report_files import checksums
+from robustcs.project.turns import TurnInputs
+from robustcs.project.workspace import Workspace
 from robustcs.retrieval.store import Ranker, RankingStore
 from robustcs.stored import sealed
 from robustcs.studies.compare.analysis import compare
+from robustcs.studies.compare.sides import opened
+from robustcs.studies.compare.states import ProjectState
+from robustcs.studies.fields import turns_of
 from robustcs.studies.judge.program import ProgramGrade, ProgramJudge, read_judge, write_judge
 from robustcs.studies.judge.session import GradeScale
 from tests.fuzz.harness import _ends as ends
@@ -82,48 +85,61 @@ def edited(random: Random, value: Any) -> Any:
     return random.choice((*JSON_VALUES, [[[[[]]]]], {"is": "Table"}, {"is": "Document"}))
 
 
-# ---------------------------------------------------------------- states
+# ---------------------------------------------------------------- turns of a report
 
 
-def system(random: Random) -> SystemState:
-    scores = {metric: {turn: random.random() for turn in TURNS} for metric in ("ndcg_cut_3", "P_1")}
-    heads = {
-        turn: [(f"d{place}", random.choice((None, 0, 2))) for place in range(5)] for turn in TURNS
-    }
-    low, high = ({"ndcg_cut_3": dict.fromkeys(TURNS, end)} for end in (0.0, 1.0))
-    texts = {turn: f"What is {turn}?" for turn in TURNS}
-    return SystemState(
-        "qr",
-        scores,
-        low,
-        high,
-        dict.fromkeys(TURNS, "0a"),
-        texts,
-        heads,
-        dict.fromkeys(TURNS, 3),
-        [],
-    )
-
-
-@cache
-def state() -> ProjectState:
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report of two runs; of its files, the records of turns and the manifest."""
+    folder = tmp_path_factory.mktemp("report")
     random = Random(1)
-    policy = {**EvaluationPolicy().as_dict(), "line": "a line"}
-    inputs: Any = [{"role": "run", "path": "a.trec", "sha256": "00", "rows": 50}]
-    return ProjectState(
-        "s", policy, [">0", ">=0.5"], inputs, {name: system(random) for name in "ab"}, dict.fromkeys(TURNS, "1b"), 0, ["a"],
-        {"g": {"baseline": "a", "sets": ["b"]}},
-    )  # fmt: skip
+    passages = [f"d{place}" for place in range(8)]
+    (folder / "q").write_text(
+        "".join(
+            f"{turn} 0 {one} {random.choice((0, 0, 1, 2))}\n"
+            for turn in TURNS
+            for one in passages[:4]
+        )
+    )
+    for name in "ab":
+        lines = [
+            f"{turn} Q0 {one} 1 {100 - rank} x\n"
+            for turn in TURNS
+            for rank, one in enumerate(random.sample(passages, 6))
+        ]
+        (folder / name).write_text("".join(lines))
+    runs = {name: folder / name for name in "ab"}
+    turns = turns_of(TurnInputs(Workspace(Project(qrels=folder / "q", runs=runs))))
+    turns.write(folder / "turns.jsonl")
+    sealed_in(folder)
+    return folder
+
+
+def sealed_in(folder: Path) -> None:
+    """Write the manifest of the records as they are."""
+    data = {"turns.jsonl": (folder / "turns.jsonl").read_bytes(), "report.html": b""}
+    (folder / "manifest.json").write_text(json.dumps(checksums(data)))
+
+
+def copied(report: Path, folder: Path) -> Path:
+    for name in ("turns.jsonl", "manifest.json"):
+        (folder / name).write_bytes((report / name).read_bytes())
+    return folder / "turns.jsonl"
+
+
+def state(folder: Path) -> ProjectState:
+    return opened(Workspace(Project()), folder, folder)[0].state
 
 
 @pytest.mark.parametrize("cases", CASES)
-def test_a_state_is_read_as_it_was_written_or_refused(cases: int, tmp_path: Path) -> None:
-    path, random, whole = tmp_path / "state.json", Random(cases), state().to_json().encode()
-    path.write_bytes(whole)
-    assert read_state(path) == state()
+def test_turns_are_read_as_they_were_written_or_refused(
+    cases: int, tmp_path: Path, report: Path
+) -> None:
+    path, random = copied(report, tmp_path), Random(cases)
+    whole, expected = path.read_bytes(), state(report)
 
     def read() -> None:
-        assert read_state(path) == state()
+        assert state(tmp_path) == expected
 
     no = 0
     for _ in range(cases):
@@ -133,14 +149,15 @@ def test_a_state_is_read_as_it_was_written_or_refused(cases: int, tmp_path: Path
 
 
 @pytest.mark.parametrize("cases", CASES)
-def test_a_state_with_a_checksum_made_again_has_values_that_can_be(
-    cases: int, tmp_path: Path
+def test_turns_without_a_manifest_have_values_that_can_be(
+    cases: int, tmp_path: Path, report: Path
 ) -> None:
-    path, random, content = tmp_path / "state.json", Random(cases), json.loads(state().to_json())
-    del content["format"], content["sha256"]
+    path, random = copied(report, tmp_path), Random(cases)
+    (tmp_path / "manifest.json").unlink()
+    lines, expected = [json.loads(line) for line in path.read_text().splitlines()], state(report)
 
     def read() -> None:
-        found = read_state(path)
+        found = state(tmp_path)
         scores = [
             score
             for one in found.systems.values()
@@ -148,61 +165,63 @@ def test_a_state_with_a_checksum_made_again_has_values_that_can_be(
             for score in by.values()
         ]
         assert all(-1e-9 <= score <= 1 + 1e-9 for score in scores)
-        compare(state(), found, EVALUATED)
-        compare(found, state(), EVALUATED)
+        compare(expected, found, EVALUATED)
+        compare(found, expected, EVALUATED)
 
     no = 0
     for _ in range(cases):
-        made = edited(random, content)
-        path.write_text(json.dumps(sealed(FORMAT, made if isinstance(made, dict) else {})), "utf-8")
+        made = list(lines)
+        place = random.randrange(len(lines) - 1)  # the last line holds texts
+        made[place] = edited(random, lines[place])
+        path.write_text("".join(f"{json.dumps(one)}\n" for one in made), "utf-8")
         no += refused(path, read)
-    assert no > 0.4 * cases
+    assert no > 0.3 * cases
 
 
-WRONG = {
-    "P_1 of turn 1_1 of a is 5.7, not in 0 to 1": lambda one: one["systems"]["a"]["scores"]["P_1"].update({"1_1": 5.7}),
-    "ndcg_cut_3 of turn 1_1 of a is -0.1": lambda one: one["systems"]["a"]["low"]["ndcg_cut_3"].update({"1_1": -0.1}),
-    "lower bound of ndcg_cut_3 of b is above": lambda one: one["systems"]["b"]["low"]["ndcg_cut_3"].update({"1_1": 1.0})
-    or one["systems"]["b"]["high"]["ndcg_cut_3"].update({"1_1": 0.5}),
-    "ndcg_cut_3 of b does not have the turns": lambda one: one["systems"]["b"]["scores"]["P_1"].pop("1_1"),
-    "map of b does not have the turns": lambda one: one["systems"]["b"]["high"].update(map={}),
-    "a has turns without a score": lambda one: one["systems"]["a"]["lacking"].append("9_9"),
-    "a has a grade above 1000": lambda one: one["systems"]["a"]["heads"]["1_1"].append(["d", 10**9]),
-    "cannot read threshold 'x'": lambda one: one["thresholds"].append("x"),
-    "state.json: unknown measure '5'; run robustcs report again": lambda one: one["systems"]["a"]["scores"].update({"5": {}}),
-    "relevance level is 0": lambda one: one["policy"].update(relevance_level=0),
-    "its values are not those that robustcs writes": lambda one: one["policy"].pop("line"),
+#: A change of a record or, with the number 0, of the first line → what is said about it.
+WRONG: dict[str, Callable[[Any], Any]] = {
+    ":2: P_1 of a is 5.7, not in 0 to 1": lambda one: one["systems"]["a"]["scores"].update(P_1=5.7),
+    ":2: a ranking is not a list of passages": lambda one: one["systems"]["a"]["ranking"].append(["d", 10**9]),
+    ":2: a has the outcome 'no'": lambda one: one["systems"]["a"].update(outcome="no"),
+    ":2: a lacks 'x', not the turn or": lambda one: one["systems"]["a"].update(absent="x"),
+    ":2: a has 3 of 2 passages unjudged": lambda one: one["systems"]["a"].update(rest={"passages": 2, "unjudged": 3}),
+    ":2: 'x' is not a grade": lambda one: one["judged"].update(x=1),
+    ":2: '5000' is not a grade": lambda one: one["judged"].update({"5000": 1}),
+    ":2: -1 passages have grade 1": lambda one: one["judged"].update({"1": -1}),
+    ":2: unknown measure '5'": lambda one: one["systems"]["a"]["scores"].update({"5": 0}),
+    ":3: turn 1_2 is there twice": lambda one: one.update(turn="1_2"),
+    ":1: cannot read threshold 'x'": lambda one: one["thresholds"].append("x"),
+    ":1: relevance level is 0": lambda one: one["policy"].update(relevance_level=0),
+    ":1: its values are not those": lambda one: one["policy"].pop("missing_turns"),
+    ":1: a formulation has the role 'x'": lambda one: one["formulations"].update(a="x"),
+    ":1: unknown measure '5'": lambda one: one["judges"].update({"5": ""}),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_values_that_no_report_writes_are_named(message: str, tmp_path: Path) -> None:
-    path, content = tmp_path / "state.json", json.loads(state().to_json())
-    del content["format"], content["sha256"]
-    WRONG[message](content)
-    path.write_text(json.dumps(sealed(FORMAT, content)), "utf-8")
+def test_values_that_no_report_writes_are_named(message: str, tmp_path: Path, report: Path) -> None:
+    path = copied(report, tmp_path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    WRONG[message](lines[0 if message.startswith(":1:") else 1])
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), "utf-8")
     with pytest.raises(InputError) as caught:
-        read_state(path)
-    assert message in str(
-        caught.value
-    ) and "run robustcs report again, or name the project file" in str(caught.value)
+        state(tmp_path)
+    assert f"{path}{message}" in str(caught.value)
+    assert "run robustcs report again, or name the project file" in str(caught.value)
 
 
-def test_an_edited_score_does_not_match_the_checksum(tmp_path: Path) -> None:
-    path, content = tmp_path / "state.json", json.loads(state().to_json())
-    content["systems"]["a"]["scores"]["P_1"]["1_1"] = 0.5
-    path.write_text(json.dumps(content), "utf-8")
+def test_an_edited_score_does_not_match_the_manifest(tmp_path: Path, report: Path) -> None:
+    path = copied(report, tmp_path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[1]["systems"]["a"]["scores"]["P_1"] = 0.5
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), "utf-8")
     with pytest.raises(InputError) as caught:
-        read_state(path)
+        state(tmp_path)
     assert str(caught.value) == (
-        f"{path}: its values do not match its checksum; run robustcs report again, or name the project file"
+        f"{path}: it was changed since the report was written; run robustcs report again, or name the project file"
     )
-    path.write_text(json.dumps(content | {"format": "robustcs state 1"}), "utf-8")
-    with pytest.raises(
-        InputError,
-        match="its format is 'robustcs state 1', not 'robustcs state 2'; run robustcs report again",
-    ):
-        read_state(path)
+    sealed_in(tmp_path)
+    assert state(tmp_path).systems["a"].scores["P_1"]["1_1"] == 0.5
 
 
 # ---------------------------------------------------------------- judges

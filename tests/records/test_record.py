@@ -12,7 +12,8 @@ from robustcs.errors import InputError, OutputError
 from robustcs.project.reading import read_project
 from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
-from robustcs.records.record import READ, TurnRecords, read_turns
+from robustcs.records.reading import read_turns
+from robustcs.records.record import READ, TurnRecords
 from robustcs.records.schema import SCHEMA, Head, SystemRecord, TurnRecord
 from robustcs.studies.fields import turns_of
 

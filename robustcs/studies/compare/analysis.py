@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -11,7 +11,6 @@ import numpy as np
 
 from robustcs.evaluation.missing_scores import bounded_comparisons
 from robustcs.evaluation.ranking import GradedTop
-from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.evaluation.thresholds import (
     DEFAULT_THRESHOLDS,
     Threshold,
@@ -21,6 +20,7 @@ from robustcs.evaluation.thresholds import (
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Grouping
+from robustcs.records.schema import InputFile, TurnRecord
 from robustcs.result import (
     Evaluated,
     Result,
@@ -51,6 +51,7 @@ from robustcs.studies.compare.missing import (
     unstored,
 )
 from robustcs.studies.compare.reasons import doubts, lines_of
+from robustcs.studies.compare.states import ProjectState, SystemState
 from robustcs.wording import some_of, system_name
 
 _SYSTEM = text("system", header="System")
@@ -75,6 +76,10 @@ _TO_JUDGE = count(
 )
 
 
+def _no_record(turn: str) -> TurnRecord:
+    raise KeyError(turn)
+
+
 @dataclass(frozen=True)
 class Comparison(Result):
     """Comparison of two states of a project.
@@ -85,6 +90,8 @@ class Comparison(Result):
         ``RUN, old`` or ``RUN, new`` → best passages by turn, for runs that changed; empty unless requested and known.
     passages
         Passage → text of these passages, if a collection contains them.
+    record
+        Turn → its record in the new state, with the changes of its scores.
     """
 
     study = "compare"
@@ -113,7 +120,7 @@ class Comparison(Result):
         count("missing_new", "the same in the new state"),
     )  # fmt: skip
     turns = table(
-        "turns", "Every turn whose score changed.",
+        "turns", "Every turn whose score changed, the largest change first.",
         _SYSTEM, text("turn", header="Turn"), measure(), score("old"), score("new"), difference("change"),
         text("why", "what changed: words, ranking, judgments (joined by “and”), scores or policy", "what changed"),
         text("crossed", "thresholds that the turn crossed: +>0 means now correct, −>0 no longer correct"),
@@ -157,6 +164,7 @@ class Comparison(Result):
     new: ProjectState
     tops: Mapping[str, GradedTop] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
+    record: Callable[[str], TurnRecord] = field(default=_no_record, repr=False)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -201,7 +209,7 @@ def compare(
     rescored: Mapping[str, Rescored] | None = None,
     gate: Gate = NO_GATE,
     seed: int = 0,
-    deeper: Set[Passage] | None = None,
+    deeper: Set[Passage] = frozenset(),
 ) -> Comparison:
     """Compare two states.
 
@@ -283,8 +291,8 @@ def _scored(system: SystemState) -> set[str]:
 
 
 def _inputs(old: ProjectState, new: ProjectState) -> list[tuple[str, str, str]]:
-    before = {str(entry["role"]): entry for entry in old.inputs}
-    after = {str(entry["role"]): entry for entry in new.inputs}
+    before = {_first_role(entry): entry for entry in old.inputs}
+    after = {_first_role(entry): entry for entry in new.inputs}
     rows = []
     for role, entry in after.items():
         earlier = before.get(role)
@@ -295,14 +303,21 @@ def _inputs(old: ProjectState, new: ProjectState) -> list[tuple[str, str, str]]:
         )
         rows.append(
             (
-                role,
+                entry["role"],
                 str(entry["path"]),
                 "added" if earlier is None else "same" if same else "changed",
             )
         )
     return rows + [
-        (role, str(entry["path"]), "removed") for role, entry in before.items() if role not in after
+        (entry["role"], str(entry["path"]), "removed")
+        for role, entry in before.items()
+        if role not in after
     ]
+
+
+def _first_role(entry: InputFile) -> str:
+    """Return the role for which a file was read first; its further roles depend on what else the project has."""
+    return entry["role"].partition(", ")[0]
 
 
 def _measures(changes: Sequence[Change], fits: Fits, by: Grouping, seed: int) -> pd.DataFrame:
@@ -357,7 +372,8 @@ def _covered(
 def _turns(
     changes: Sequence[Change], old: ProjectState, new: ProjectState, thresholds: Sequence[Threshold]
 ) -> list[tuple[Any, ...]]:
-    rows = []
+    """Return the rows of changed turns, the largest change first; equal ones by system and turn."""
+    rows: list[tuple[Any, ...]] = []
     for change in changes:
         before, after = old.systems[change.run], new.systems[change.run]
         cuts = distinct_thresholds(change.metric, thresholds)
@@ -369,7 +385,7 @@ def _turns(
                 change.run, turn, change.metric, was, now, now - was, why, _crossed(was, now, cuts),
                 before.texts.get(turn), after.texts.get(turn),
             ))  # fmt: skip
-    return rows
+    return sorted(rows, key=lambda row: -abs(row[5]))
 
 
 def _why(
@@ -382,7 +398,10 @@ def _why(
     old: ProjectState,
     new: ProjectState,
 ) -> str:
-    """Return the cause of a changed score: words or ranking, judgments, both, scores or policy."""
+    """Return the cause of a changed score: words or ranking, judgments, both, scores or policy.
+
+    Where rankings are equal as far as they are compared, and nothing else changed, they differ further down.
+    """
     if not before.rankings or not after.rankings:
         return "scores"
     parts = []
@@ -393,6 +412,8 @@ def _why(
         parts.append("words" if before.texts.get(turn) != after.texts.get(turn) else "ranking")
     if new_judgments and not abs(again - was) < ROUNDING:
         parts.append("judgments")
+    if not parts and new.depth is not None and old.policy == new.policy:
+        return "ranking"
     return " and ".join(parts) or "policy"
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.outcomes import OUTCOMES
-from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Grouping
@@ -20,6 +20,7 @@ from robustcs.studies.compare.changes import ROUNDING, Change, wrong_by
 from robustcs.studies.compare.fit import FALL, Fits, figures, worst
 from robustcs.studies.compare.gate import Condition, Evidence, GateCase, decided
 from robustcs.studies.compare.missing import Missing
+from robustcs.studies.compare.states import ProjectState, SystemState
 from robustcs.wording import counted, some_of, verb
 
 #: Column ``condition`` of rows that need no condition.
@@ -344,9 +345,15 @@ class Cases:
         problems = [*problems, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
         return GateCase(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
-            problems=tuple(problems), lost=lost, fit=decisive, alike=rankings[0] == rankings[1],
+            problems=tuple(problems), lost=lost, fit=decisive,
+            alike=rankings[0] == rankings[1] and all(self._compared(part.metric) for part in ranked),
             missing=tuple(self._missing(ranked)),
         )  # fmt: skip
+
+    def _compared(self, metric: str) -> bool:
+        """Return whether rankings are compared as far down as a measure looks."""
+        cutoff = parse_measure(metric, given=True).cutoff or math.inf
+        return self.new.depth is None or cutoff <= self.new.depth
 
     def _lost(self, parts: Sequence[Change]) -> tuple[int, list[str]]:
         """Return the number of turns that only the old runs covered, and the resulting problems."""

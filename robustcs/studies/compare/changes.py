@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.state import ByTurn, SystemState
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Grouping
 from robustcs.statistics import Floats
 from robustcs.statistics.units import units_of
+from robustcs.studies.compare.states import ByTurn, SystemState
 
 #: Smaller changes are rounding errors, for example from another order of summation.
 ROUNDING = 1e-9

@@ -31,8 +31,8 @@ from robustcs.project.model import Project
 from robustcs.project.overrides import file_of
 from robustcs.project.reading import find_project
 from robustcs.project.scoring import DEFAULT_MEASURES
-from robustcs.project.state import STATE
 from robustcs.project.workspace import Workspace
+from robustcs.records.record import TURNS
 
 #: The two sides, by keyword.
 SIDES = ("old", "new")
@@ -61,7 +61,7 @@ def is_project(given: Any) -> bool:
     path = located(os.fspath(given))
     if url_of(path) is None and not path.exists():
         raise input_error(path, None, "no such file or folder", "check the path", "no-such-file")
-    if path.is_dir() or path.suffix.lower() == ".toml" or path.name == Path(STATE).name:
+    if path.is_dir() or path.suffix.lower() == ".toml" or path.name in (TURNS, "state.json"):
         return True
     return identify(path) is None and _is_toml(path)
 

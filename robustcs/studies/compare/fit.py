@@ -19,13 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.evaluation.holes import JudgedRun
-from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.state import ProjectState
 from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.compare.changes import Rescored
+from robustcs.studies.compare.states import ProjectState
 from robustcs.wording import counted, verb
 
 #: If the judged share falls by more than this, old and new scores are hard to compare.
@@ -126,13 +124,13 @@ class Fits:
     rescored
         Run → old run under the new judgments.
     deeper
-        Passages of new tops that the old state retrieves below its stored tops; None if unknown, as for a report.
+        Passages of new tops that the old state retrieves below its tops, as far as they are known.
     """
 
     old: ProjectState
     new: ProjectState
     rescored: Mapping[str, Rescored] = field(default_factory=dict)
-    deeper: Set[Passage] | None = None
+    deeper: Set[Passage] = frozenset()
 
     def of(self, run: str, metric: str, turns: Sequence[str]) -> JudgmentFit | None:
         """Return the fit of a run on some turns down to the measure's cutoff, or None if its passages are unknown."""
@@ -155,12 +153,8 @@ class Fits:
                 else [grade for _, grade in old]
             )
             both.append(not holes and None not in grades)
-        strange = (
-            entered - (self.deeper or set()) - in_tops(self.old, {turn for turn, _ in entered})
-        )
-        unsure = (
-            set() if self.deeper is not None else {one for one in strange if one[0] in self._cut}
-        )
+        strange = entered - self.deeper - in_tops(self.old, {turn for turn, _ in entered})
+        unsure = {one for one in strange if one[0] in self._cut}
         return JudgmentFit(
             run, depth, before.judged_share(turns, depth), after.judged_share(turns, depth),
             again.judged_share(turns, depth) if again else math.nan,
@@ -169,7 +163,7 @@ class Fits:
 
     @cached_property
     def _cut(self) -> Set[str]:
-        """Turns for which a system of the old state retrieves unjudged passages deeper than it keeps."""
+        """Turns for which a system of the old state retrieves unjudged passages that are not known."""
         return {
             turn
             for system in self.old.systems.values()
@@ -224,10 +218,8 @@ def in_tops(state: ProjectState, turns: Set[str]) -> Set[Passage]:
     return {(turn, document) for turn, head in heads for document, _ in head}
 
 
-def retrieved_deeper(
-    old: ProjectState, runs: Iterable[JudgedRun], new: ProjectState
-) -> Set[Passage]:
-    """Return the unjudged passages of new tops that old runs retrieve below their stored tops."""
+def open_passages(old: ProjectState, new: ProjectState) -> Set[Passage]:
+    """Return the unjudged passages of new tops that are in no top of the old state, for turns whose ranking changed."""
     wanted = set[Passage]()
     for name, system in new.systems.items():
         before = old.systems[name].rankings if name in old.systems else {}
@@ -238,15 +230,7 @@ def retrieved_deeper(
             for document, grade in system.heads[turn]
             if grade is None
         }
-    turns = {turn for turn, _ in wanted}
-    wanted -= in_tops(old, turns)
-    found = set[Passage]()
-    for run in runs if wanted else ():
-        rows = np.nonzero(run.top.grades == UNJUDGED)[0]
-        some = np.array([turn in turns for turn in run.matrix.turns], dtype=bool)[rows]
-        names = (run.matrix.turns[row] for row in rows[some])
-        found |= wanted & set(zip(names, run.unjudged.take(some).texts(), strict=True))
-    return found
+    return wanted - in_tops(old, {turn for turn, _ in wanted})
 
 
 def to_judge(fits: Iterable[JudgmentFit | None]) -> int:

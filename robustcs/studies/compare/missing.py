@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robustcs.evaluation.missing_scores import MissingScores
-from robustcs.evaluation.state import ProjectState
 from robustcs.statistics import Floats
+from robustcs.studies.compare.states import ProjectState
 from robustcs.wording import counted, verb
 
 #: Share of missing scores in a state above which they leave a comparison open.

@@ -14,7 +14,6 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.text import beginning, one_line, visible
 from robustcs.documents.words import clustered, noted, number, threshold_label
 from robustcs.errors import ExitCode, UsageError
-from robustcs.evaluation.state import SHOWN as BEST
 from robustcs.lazy import pd
 from robustcs.messages import Message, OptionName
 from robustcs.result import count, difference
@@ -22,6 +21,7 @@ from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
 from robustcs.studies.compare.fit import DOUBTFUL, LOST, split_note
+from robustcs.studies.compare.from_records import SHOWN as BEST
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, measure_label, subject
 from robustcs.studies.compare.missing import OPEN
 from robustcs.studies.compare.reasons import Line, lines_of
@@ -30,6 +30,8 @@ from robustcs.wording import counted, first_of, sentences, some_of, system_name
 
 #: Turns printed with their texts.
 SHOWN = 5
+#: Changed turns in the table.
+MOST_CHANGED = 10
 NO_TURNS = "No turn is scored in both states."
 #: Reasons printed below the gate.
 REASONS = 10
@@ -59,6 +61,7 @@ def show(result: Comparison) -> tuple[Block, ...]:
         blocks.append(_conclusions(result))
     if len(moved):
         blocks.append(_reasons(result))
+        blocks.append(_changed(result))
     crossed = _crossed(result.turns)
     if crossed:
         blocks.append(_cards(crossed))
@@ -230,6 +233,16 @@ def _crossed(turns: pd.DataFrame) -> list[pd.DataFrame]:
     crossed = turns[turns["crossed"] != ""]
     parts = [part for _, part in crossed.groupby(["system", "turn"], sort=False)]
     return sorted(parts, key=lambda part: -float(part["change"].abs().sum()))
+
+
+def _changed(result: Comparison) -> TableBlock:
+    """Return the turns that changed most."""
+    rows = result.turns.head(MOST_CHANGED)
+    which = f"{len(rows)} of {counted(len(result.turns), 'changed score')}"
+    columns: list[Shown] = ["turn", "system", "metric", "old", "new", "change", "why"]
+    return result_table(
+        result, "turns", f"Turns that changed most: {which}", columns, "", rows=rows, slug="changed"
+    )
 
 
 def _reasons(result: Comparison) -> TableBlock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 import numpy as np
@@ -11,24 +12,37 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import PairMeasure, run_pairs
 from robustcs.evaluation.extremes import BOUNDED
 from robustcs.evaluation.hole_expectation import fill_holes
-from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, pool_holes
+from robustcs.evaluation.holes import (
+    JudgedRun,
+    judged_run,
+    only_turns,
+    passage_numbers,
+    pool_holes,
+)
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED
-from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.measures import evaluate
-from robustcs.evaluation.ranking import GradedTop
-from robustcs.evaluation.state import DEEPEST, SHOWN, ProjectState
+from robustcs.evaluation.ranking import GradedTop, Ranking
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.ids import Ids
+from robustcs.inputs.qrels import Qrels
 from robustcs.messages import Message, OptionName
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import read_pool, run_sources, selection_warnings
+from robustcs.project.judged_runs import judged_runs
 from robustcs.project.scoring import DEFAULT_MEASURES
-from robustcs.project.state import judged_runs, rejudged
 from robustcs.project.workspace import Workspace
+from robustcs.records.record import DEEPEST
+from robustcs.records.schema import Graded
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.cases import NO_RANKINGS, Drawn
 from robustcs.studies.compare.changes import Rescored
+from robustcs.studies.compare.fit import Passage, open_passages
+from robustcs.studies.compare.from_records import SHOWN
 from robustcs.studies.compare.sides import Opened
+from robustcs.studies.compare.states import ProjectState
+from robustcs.wording import some_of, verb
 
 
 def conversations_of_states(workspace: Workspace, sides: Sequence[Opened]) -> Conversations:
@@ -69,37 +83,30 @@ def rescored_runs(old: Opened, new: Opened) -> dict[str, Rescored]:
     measures = list(project.metrics or DEFAULT_MEASURES)
     below: dict[str, Mapping[str, int]] = {}
     if old.workspace is None:
-        kept = {
-            name: system
-            for name, system in old.state.systems.items()
-            if name in new.runs and system.heads
-        }
         if any(
             old.state.policy.get(key) != getattr(project.policy, key)
             for key in ("order", "depth", "documents")
         ):
             return {}
+        kept = {name: own for name, own in old.rankings.items() if name in new.runs}
         again: Mapping[str, JudgedRun] = {
-            name: rejudged(name, system, qrels) for name, system in kept.items()
+            name: _rejudged(name, rankings, qrels) for name, rankings in kept.items()
         }
-        below = {name: system.below for name, system in kept.items()}
-        deepest = max(
-            (len(head) for system in kept.values() for head in system.heads.values()), default=0
-        )
-        measures = [one for one in measures if one.cutoff is not None and one.cutoff <= deepest]
+        below = {name: old.state.systems[name].below for name in kept}
+        if old.kept is not None:
+            measures = [one for one in measures if (one.cutoff or math.inf) <= old.kept]
     else:
-        earlier = {
-            name: path for name, path in old.workspace.project.systems.items() if name in new.runs
-        }
+        earlier = {name: path for name, path in old.files.items() if name in new.runs}
         if not earlier:
             return {}
         if (
             old.state.judgments == new.state.judgments
             and old.workspace.project.policy == project.policy
         ):
-            again = old.runs or {}
+            again = old.runs
         else:
-            again = judged_runs(new.workspace.of(project), earlier)[1]
+            read = judged_runs(new.workspace.of(project), earlier)
+            again = {name: run.judged for name, run in read.items()}
     highest = max(int(qrels.grades.max()), 0)
     return {
         name: _pair_scores(
@@ -108,6 +115,58 @@ def rescored_runs(old: Opened, new: Opened) -> dict[str, Rescored]:
         for name, run in again.items()
         if name in new.runs and set(run.matrix.turns) & set(new.runs[name].matrix.turns)
     }
+
+
+def _rejudged(name: str, rankings: Mapping[str, Sequence[Graded]], qrels: Qrels) -> JudgedRun:
+    """Join the passages of a run that a report keeps with other judgments, on the turns that it scores."""
+    names = {
+        turn: [passage for passage, _ in ranking] for turn, ranking in rankings.items() if ranking
+    }
+    starts = np.cumsum([0, *map(len, names.values())])
+    ids = Ids.of(passage for ranking in names.values() for passage in ranking)
+    places = np.arange(len(ids), dtype=np.int32)
+    constant = np.zeros(len(ids), dtype=bool)
+    ranking = Ranking(name, tuple(names), starts, ids, places, constant, 0, ())
+    run = judged_run(ranking, qrels, 0)
+    return only_turns(run, np.array([turn in rankings for turn in run.matrix.turns]))
+
+
+def depth_notes(sides: Sequence[Opened], called: Sequence[str]) -> list[str]:
+    """Return a note if a report does not keep whole rankings; ``called``: the names of the sides."""
+    cut = [name for name, side in zip(called, sides, strict=True) if side.kept is not None]
+    if not cut:
+        return []
+    depth = sides[1].state.depth
+    systems = [system for side in sides for system in side.state.systems.values()]
+    metrics = dict.fromkeys(metric for system in systems for metric in system.scores)
+    measures = [parse_measure(metric, given=True) for metric in metrics]
+    deeper = [
+        one.label
+        for one in measures
+        if one.family in BOUNDED and (one.cutoff or math.inf) > (depth or 0)
+    ]
+    note = f"rankings are compared at the depth kept ({depth}) of {' and '.join(cut)}"
+    if deeper:
+        note += f", where {some_of(deeper)} {verb(len(deeper), 'has', 'have')} no bounds; name the project instead"
+    return [note]
+
+
+def retrieved_deeper(old: Opened, new: ProjectState) -> Set[Passage]:
+    """Return the unjudged passages of new tops that the old state retrieves below its tops."""
+    wanted = open_passages(old.state, new)
+    if not wanted:
+        return set()
+    turns = {turn for turn, _ in wanted}
+    found = set[Passage]()
+    for run in old.runs.values():
+        rows = np.nonzero(run.top.grades == UNJUDGED)[0]
+        some = np.array([turn in turns for turn in run.matrix.turns], dtype=bool)[rows]
+        names = (run.matrix.turns[row] for row in rows[some])
+        found |= wanted & set(zip(names, run.unjudged.take(some).texts(), strict=True))
+    for rankings in old.rankings.values():
+        for turn in turns & rankings.keys():
+            found |= wanted & {(turn, passage) for passage, _ in rankings[turn]}
+    return found
 
 
 def common_turns(old: ProjectState, new: ProjectState) -> Iterator[Set[str]]:
@@ -169,19 +228,19 @@ def drawn_grades(old: Opened, new: Opened, seed: int) -> Drawn | str:
     project, kept = new.workspace.project, (old.state.systems, new.state.systems)
     if warnings := selection_warnings(project):
         return warnings[0]
-    both = [name for name in old.runs or () if name in (new.runs or ())]
+    both = [name for name in old.runs if name in new.runs]
     differ = [name for name in both if kept[0][name].rankings != kept[1][name].rankings]
     if not differ:
         return NO_RANKINGS
     space = new.workspace.of(project)
     files = [
-        *project.systems.items(),
-        *((f"{name}, old", old.workspace.project.systems[name]) for name in differ),
+        *new.files.items(),
+        *((f"{name}, old", old.files[name]) for name in differ),
     ]
     pool = read_pool(space, space.qrels, files=files).build()
     measures = new.workspace.ranking_measures(DEFAULT_MEASURES)[0]
     every = np.ones(len(pool.turns), dtype=bool)
-    sources = run_sources(project, (*project.systems, *differ))
+    sources = run_sources(project, (*new.files, *differ))
     try:
         units = units_of(pool.turns, "turn")
         filled = fill_holes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from robustcs.errors import ExitCode, UsageError
@@ -73,31 +74,34 @@ def ask(
       robustcs compare old.toml new.toml --no-worse-than 0.01
     """
     from robustcs.evaluation.measure import parse_measure, refuse_given
+    from robustcs.evaluation.outcomes import OUTCOMES
     from robustcs.policy import EvaluationPolicy
     from robustcs.result import Evaluated
     from robustcs.studies.compare.analysis import compare
     from robustcs.studies.compare.cases import SCORING as SCORING_KEYS
     from robustcs.studies.compare.cases import Gate
     from robustcs.studies.compare.files import SIDES
-    from robustcs.studies.compare.fit import retrieved_deeper
     from robustcs.studies.compare.gate import no_worse, parse_condition
     from robustcs.studies.compare.sides import called_by, opened
     from robustcs.studies.compare.steps import (
         best_passages,
         common_turns,
         conversations_of_states,
+        depth_notes,
         drawn_grades,
         refuse_without_condition,
         rescored_runs,
+        retrieved_deeper,
         texts_of_passages,
     )
+    from robustcs.studies.compare.turns import changes_between, record_of, with_change
 
     conditions = [parse_condition(text) for text in fail_if]
     if no_worse_than is not None:
         conditions.append(no_worse(no_worse_than))
     if not conditions:
         refuse_without_condition(**{"evidence": evidence != "test", "allow-missing": allow_missing})
-    sides = opened(workspace, old, new)
+    sides = opened(workspace, old, new, any(one.what in OUTCOMES for one in conditions))
     for name, side in zip(("old", "new"), sides, strict=True):
         for path, role, rows in side.read:
             workspace.remember(f"{name} {role}", path, rows)
@@ -159,6 +163,7 @@ def ask(
         notes.append(
             f"the scores of the {SIDES[ranked[0]]} state are those in its files; the others are computed from runs"
         )
+    notes += depth_notes(sides, called)
     conversations = conversations_of_states(workspace, sides)
     evaluated = Evaluated(
         policy,
@@ -172,11 +177,17 @@ def ask(
     drawn = drawn_grades(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
     gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in requested])
     named_states = replace(first, name=called[0]), replace(second, name=called[1])
-    runs = sides[0].runs
-    deeper = None if runs is None else retrieved_deeper(first, runs.values(), second)
+    deeper = retrieved_deeper(sides[0], second)
     result = compare(*named_states, evaluated, rescored_runs(*sides), gate, seed, deeper)
     best = best_passages(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
-    return replace(result, tops=best, passages=texts_of_passages(sides, best))
+    changes = changes_between(first, second)
+    return replace(
+        result,
+        tops=best,
+        passages=texts_of_passages(sides, best),
+        select=with_change(sides[1].turns.table, changes).where,
+        record=partial(record_of, sides[1].turns, changes),
+    )
 
 
 def _run(

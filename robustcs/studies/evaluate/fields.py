@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from robustcs.documents.words import measure_label
+from robustcs.evaluation.groups import baselines
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.places import place_of
 from robustcs.project.turn_scores import TurnCut
@@ -65,6 +66,7 @@ LOSS = TurnField(
     "score of Human, or of the baseline of the system's group, minus score of the system",
     "evaluate",
     per_system=True,
+    by_cut=True,
     place="none",
 )
 
@@ -130,16 +132,8 @@ def _unjudged(inputs: TurnInputs) -> Values:
 
 
 def _baselines(inputs: TurnInputs, scores: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    """Return system → the system with which it is compared: the baseline of its group, else Human."""
-    found = {}
-    for group in inputs.project.groups.values():
-        for name in group.sets:
-            if name in scores and group.baseline in scores:
-                found[name] = group.baseline
-    for name in scores if "human" in scores else ():
-        if name != "human":
-            found.setdefault(name, "human")
-    return found
+    groups = inputs.project.groups.values()
+    return baselines([(group.baseline, group.sets) for group in groups], scores)
 
 
 def _losses(inputs: TurnInputs, measure: str) -> Values:

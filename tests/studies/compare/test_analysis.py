@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from robustcs.documents.document import Cards, TableBlock
-from robustcs.evaluation.state import ProjectState, SystemState
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.state import read_state
 from robustcs.result import Evaluated
 from robustcs.statistics.families import max_t
 from robustcs.studies.compare.analysis import Comparison, compare
@@ -20,6 +18,7 @@ from robustcs.studies.compare.cases import Drawn, Gate
 from robustcs.studies.compare.changes import Aligned, Rescored
 from robustcs.studies.compare.gate import Evidence, parse_condition
 from robustcs.studies.compare.show import show
+from robustcs.studies.compare.states import ProjectState, SystemState
 
 EVALUATED = Evaluated(EvaluationPolicy(), "runs", 0, 0)
 METRIC = "ndcg_cut_3"
@@ -241,12 +240,6 @@ def test_turns_and_systems_of_one_state_only_are_told() -> None:
         "runs only in the old state: gone",
         "turns scored in only one state are excluded: 1_2, 1_3",
     )
-
-
-def test_a_state_is_read_as_it_was_written(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    kept = state({"a": system({"1_1": 0.1 + 0.2}, text="«ü»")})
-    (tmp_path / "state.json").write_text(kept.to_json(), "utf-8")
-    assert read_state(tmp_path / "state.json").systems == kept.systems
 
 
 def test_p_is_adjusted_over_the_runs_of_a_measure() -> None:

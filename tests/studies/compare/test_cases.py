@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robustcs.evaluation.state import ProjectState, SystemState
-from robustcs.project.state import read_state
 from robustcs.studies.compare.analysis import compare
 from robustcs.studies.compare.cases import EVERY, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
 from robustcs.studies.compare.gate import no_worse, parse_condition
+from robustcs.studies.compare.states import ProjectState, SystemState
 from tests.studies.compare.test_analysis import EVALUATED, METRIC, TURNS, compared, state, system
 
 SCORES = dict.fromkeys(TURNS, 0.5)
@@ -380,9 +379,6 @@ def test_groups_and_formulations_that_are_gone(tmp_path: Path) -> None:
         (EVERY, "h", "cannot tell", "the group has lost a system, or has another baseline"),
         (EVERY, "k", "cannot tell", "the group has lost a system, or has another baseline"),
     ]
-    (tmp_path / "state.json").write_text(old.to_json(), "utf-8")
-    kept = read_state(tmp_path / "state.json")
-    assert (kept.formulations, kept.groups) == (old.formulations, old.groups)
 
 
 def test_a_measure_that_was_asked_for_and_is_new() -> None:

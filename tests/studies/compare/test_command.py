@@ -479,12 +479,18 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
         (
             "compare runs robustcs.toml",
             2,
-            "runs has neither robustcs.toml nor state.json; name a folder with robustcs.toml",
+            "runs has neither robustcs.toml nor turns.jsonl; name a folder with robustcs.toml",
         ),
         (
-            "compare state.json robustcs.toml",
+            "compare turns.jsonl robustcs.toml",
             3,
-            "state.json: its format is 'another', not 'robustcs state 2'; run robustcs report",
+            "turns.jsonl:1: the first line is not that of turns.jsonl; name a file of",
+        ),
+        (
+            "compare earlier robustcs.toml",
+            3,
+            "earlier/state.json: the report was written by an earlier version, which kept no"
+            " turns.jsonl; run robustcs report again, or name the project file",
         ),
         (
             "compare robustcs.toml robustcs.toml --fail-if 'drop>x'",
@@ -522,7 +528,9 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
 )
 def test_wrong_use(in_copy: Command, tmp_path: Path, line: str, code: int, message: str) -> None:
     folder = tmp_path / "demo"
-    (folder / "state.json").write_text('{"format": "another"}')
+    (folder / "turns.jsonl").write_text('{"format": "another"}')
+    (folder / "earlier").mkdir()
+    (folder / "earlier" / "state.json").write_text('{"format": "robustcs state 2"}')
     (folder / "other.toml").write_text('qrels = "qrels.txt"\n[runs]\nmine = "runs/stem_qr.trec"\n')
     assert message in in_copy(line, code=code).err
 

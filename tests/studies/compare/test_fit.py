@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,8 @@ import pytest
 
 import robustcs
 from robustcs.documents.document import Paragraph
-from robustcs.evaluation.state import SystemState
 from robustcs.project.reading import read_project
-from robustcs.project.state import STATE, state_of
+from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
 from robustcs.studies.compare.analysis import Comparison, compare
 from robustcs.studies.compare.cases import Drawn, Gate
@@ -23,6 +22,8 @@ from robustcs.studies.compare.changes import Rescored
 from robustcs.studies.compare.fit import DOUBTFUL, LOST, Fits, Passage, spread
 from robustcs.studies.compare.gate import no_worse, parse_condition
 from robustcs.studies.compare.show import show
+from robustcs.studies.compare.states import SystemState
+from robustcs.studies.fields import turns_of
 from tests.case_files import case
 from tests.studies.compare.test_analysis import EVALUATED, METRIC, TURNS, compared, state, system
 
@@ -58,7 +59,7 @@ def run(
 
 
 def fit(
-    old: SystemState, new: SystemState, deeper: set[Passage] | None = None, **others: SystemState
+    old: SystemState, new: SystemState, deeper: Set[Passage] = frozenset(), **others: SystemState
 ) -> Any:
     return Fits(state({"a": old, **others}), state({"a": new}), {}, deeper).of("a", METRIC, TURNS)
 
@@ -353,11 +354,10 @@ def test_reports_keep_what_the_rules_need(tmp_path: Path) -> None:
     """In place of one project or both; all four passages of a turn are kept."""
     folder = case("rechunked", tmp_path)
     for name in ("old", "new"):
-        kept = folder / f"{name}_report" / STATE
+        kept = folder / f"{name}_report" / "turns.jsonl"
         kept.parent.mkdir(parents=True)
-        kept.write_text(
-            state_of(Workspace(read_project(folder / name / "robustcs.toml")))[0].to_json(), "utf-8"
-        )
+        turns = TurnInputs(Workspace(read_project(folder / name / "robustcs.toml")), apart=True)
+        turns_of(turns).write(kept)
     for old, new in (("old_report", "new"), ("old", "new_report"), ("old_report", "new_report")):
         found = robustcs.compare(old=folder / old, new=folder / new, fail_if=["drop>0.02"]).gate
         assert (

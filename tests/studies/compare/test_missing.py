@@ -11,9 +11,9 @@ import pytest
 
 import robustcs
 from robustcs.errors import UsageError
-from robustcs.evaluation.state import SystemState
 from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.missing import OPEN
+from robustcs.studies.compare.states import SystemState
 from tests.case_files import CASES
 from tests.conftest import Command, _runner
 from tests.studies.compare.test_analysis import METRIC, TURNS, compared, state

@@ -1,23 +1,15 @@
-"""The state of a project at one moment, small enough to store."""
+"""The state of a project at one moment, as a comparison takes it from the records of its turns."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any
 
 from robustcs.conversations import Places
 from robustcs.evaluation.outcomes import OUTCOMES
-from robustcs.stored import sealed_text
-
-#: Format of a stored state. Format 1 had no checksum.
-FORMAT = "robustcs state 2"
-
-#: Least number of passages stored for a turn.
-SHOWN = 5
-#: Largest number of passages stored for a turn.
-DEEPEST = 100
+from robustcs.records.schema import InputFile, SystemGroup
 
 #: Measure → turn → number.
 ByTurn = Mapping[str, Mapping[str, float]]
@@ -35,14 +27,15 @@ class SystemState:
         The same for the bounds of the scores (scope ``run``); only for measures of runs that have
         bounds.
     rankings
-        Turn → a digest of its ranking; empty for a system of per-turn scores.
+        Turn → a digest of its ranking, down to :attr:`ProjectState.depth`; empty for a system of
+        per-turn scores.
     texts
         Turn → question text, if known.
     heads
-        Turn → its best passages with their grades (null if unjudged), to the largest cutoff of the
-        measures and at most :data:`DEEPEST`; for runs only.
+        Turn → its best passages with their grades (None if unjudged), to the largest cutoff of the
+        measures and at most 100; for runs only.
     below
-        Turn → number of deeper unjudged passages of the run.
+        Turn → number of unjudged passages that the run has below those that are known, if any.
     lacking
         Turns that a file of per-turn scores misses, and that score 0.
     outcomes
@@ -94,36 +87,6 @@ class SystemState:
         return judged / passages if passages else math.nan
 
 
-class _ReadState(TypedDict):
-    """The keys that every :class:`InputState` has."""
-
-    role: str
-    path: str
-    sha256: str | None
-    rows: int | None
-
-
-class InputState(_ReadState, total=False):
-    """A file that was read.
-
-    sha256
-        Its checksum; None for ``irds:``.
-    rows
-        The number of its rows; None if they are not counted.
-    skipped
-        The number of rows that were skipped, if any.
-    """
-
-    skipped: int
-
-
-class GroupState(TypedDict):
-    """A group with its baseline and its systems."""
-
-    baseline: str
-    sets: Sequence[str]
-
-
 @dataclass(frozen=True)
 class ProjectState:
     """The state of a project at one moment.
@@ -142,18 +105,21 @@ class ProjectState:
         Names of the formulations, and the groups by name.
     conversations
         Turn → its conversation and its place there, if they come from fields of files.
+    depth
+        The rank down to which rankings are compared; None: they are known as a whole.
     """
 
     name: str
     policy: Mapping[str, Any]
     thresholds: Sequence[str]
-    inputs: Sequence[InputState]
+    inputs: Sequence[InputFile]
     systems: Mapping[str, SystemState]
     judgments: Mapping[str, str]
     missing: int
     formulations: Sequence[str] = ()
-    groups: Mapping[str, GroupState] = field(default_factory=dict)
+    groups: Mapping[str, SystemGroup] = field(default_factory=dict)
     conversations: Places = field(default_factory=dict)
+    depth: int | None = None
 
     @property
     def turns(self) -> list[str]:
@@ -163,13 +129,3 @@ class ProjectState:
             for scores in system.scores.values():
                 turns.update(dict.fromkeys(scores))
         return list(turns)
-
-    def to_json(self) -> str:
-        """Return the state as JSON; :func:`robustcs.project.state.read_state` reads it."""
-        content = {
-            **vars(self),
-            "systems": {name: vars(system) for name, system in self.systems.items()},
-        }
-        if not self.conversations:
-            del content["conversations"]
-        return sealed_text(FORMAT, content) + "\n"
