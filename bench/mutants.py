@@ -46,6 +46,7 @@ LIBRARIES = (
 ROOMS = {
     "statistics": ("statistics/*.py",), "evaluation": ("evaluation/*.py",),
     "sentences": ("studies/*/findings.py",),
+    "records": ("records/*.py", "project/turns.py", "project/turn_scores.py", "studies/turns/*.py", "studies/*/fields.py"),
 }  # fmt: skip
 #: File → names of its tests, if they differ from the name of the file; paths are relative to the folder of tests.
 TESTED_BY = {
@@ -66,12 +67,21 @@ TESTED_BY = {
     "evaluation/measures.py": ("measures", "trec_eval"), "evaluation/outcomes.py": ("studies/answers/test_outcomes.py",),
     "evaluation/rating_scales.py": ("studies/agreement/test_ratings.py",),
     "evaluation/thresholds.py": ("thresholds", "terms"),
+    "project/turn_scores.py": ("records/test_record.py", "studies/turns/test_command.py"),
+    "project/turns.py": ("records/test_record.py", "studies/turns/test_command.py", "inputs/test_histories.py"),
+    "records/schema.py": ("record",), "records/table.py": ("filter",),
     "statistics/__init__.py": ("quotient",), "statistics/agreement.py": ("agreement", "unit_agreement"),
     "statistics/families.py": ("families", "correction"),
     "statistics/means.py": ("means", "median"), "statistics/preference.py": ("preference", "paired"),
     "statistics/student.py": ("means",), "statistics/ranks.py": ("ranks", "rank_stability"),
     "statistics/samples.py": ("draws",), "statistics/columns.py": ("columns", "effect"),
-    "studies/review/findings.py": ("analysis",),
+    "studies/answers/fields.py": ("records/test_record.py",), "studies/breakdown/fields.py": ("records/test_record.py",),
+    "studies/components/fields.py": ("studies/turns/test_real_data.py",),
+    "studies/evaluate/fields.py": ("records/test_record.py", "studies/turns/test_filters.py"),
+    "studies/review/fields.py": ("studies/turns/test_filters.py",), "studies/review/findings.py": ("analysis",),
+    "studies/turns/analysis.py": ("command",), "studies/turns/differences.py": ("command",),
+    "studies/turns/fields.py": ("filters",), "studies/turns/show.py": ("command",), "studies/turns/steps.py": ("command",),
+    "studies/turns/study.py": ("command",),
 }  # fmt: skip
 #: Limits of a mutant: least CPU seconds, multiple of the usual time, wall seconds per CPU second, and bytes of memory.
 LEAST, SLOWER, IDLE, MEMORY = 10.0, 4.0, 20.0, 8 * 2**30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from robustcs.errors import ProblemList
@@ -15,6 +15,7 @@ from robustcs.inputs.formats import (
     Record,
     RunFormat,
     TextFormat,
+    Utterance,
     answer_entries,
     answer_of,
     by_id,
@@ -27,7 +28,9 @@ from robustcs.inputs.formats import (
     passages_in,
     passages_of,
     topic_of,
+    turn_of,
 )
+from robustcs.inputs.histories import in_field, in_topics
 from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.text import finite_number, id_text, whole_of
 from robustcs.inputs.trec_lines import LINES, grades, measure_columns
@@ -72,6 +75,10 @@ def _fits(record: Mapping[str, Any]) -> bool:
 TOPICS = TextFormat(
     "CAsT topics", _fits, nested("number", ("turn",), "number", lambda turn: turn.get("participant", "User") == "User"),
     CAST_COLUMNS, optional=True,
+    history=in_topics(
+        "number", ("turn",), "number", (*chain(*CAST_COLUMNS.values()),),
+        ("manual_canonical_result_id", "automatic_canonical_result_id"),
+    ),
 )  # fmt: skip
 
 #: Fields of a topic that contain its turns: iKAT 2023 and 2024, iKAT 2025.
@@ -93,7 +100,7 @@ def _ikat_fits(record: Mapping[str, Any]) -> bool:
 IKAT_TOPICS = TextFormat(
     "iKAT topics", _ikat_fits, nested("number", _TURNS, "turn_id"),
     {"original": _RAW, "qr": ("rewritten_utterance", "automatic_rewritten_utterance"), "human": ("resolved_utterance",)},
-    optional=True,
+    optional=True, history=in_topics("number", _TURNS, "turn_id", _RAW),
 )  # fmt: skip
 
 _SAMPLED = ("predicted_rewrite", "t5_rewrite", "rewrite", "output")
@@ -110,6 +117,9 @@ INPUT_TARGET = TextFormat(
     "rewrites by ConversationQueryRewriter or ConvDR",
     has("topic_number", "query_number"), flat("topic_number", "query_number"),
     {"original": ("input",), "qr": ("output",), "human": ("target",)}, last=("input",), sampled=("output",),
+    history=in_field(
+        "input", lambda fields: turn_of(fields.get("topic_number"), fields.get("query_number")), answers=False
+    ),
 )  # fmt: skip
 
 #: ConvGQR, T5QR and LLM4CS.
@@ -123,7 +133,7 @@ LLM4CS_TOPICS = TextFormat(
     "LLM4CS topics", lambda record: "conv_id" in record and isinstance(record.get("turns"), list),
     nested("conv_id", ("turns",), "turn_id"),
     {"original": ("question",), "qr": ("rewrite",), "human": ("manual_rewrite",)},
-    optional=True,
+    optional=True, history=in_topics("conv_id", ("turns",), "turn_id", ("question",)),
 )  # fmt: skip
 
 
@@ -152,11 +162,18 @@ _is_dpr = has("conv_id", "turn_id", "question")
 CANARD = TextFormat(
     "CANARD questions", has("QuAC_dialog_id"), flat("QuAC_dialog_id", "Question_no", _quac_turn),
     {"original": ("Question",), "qr": ("Rewrite",), "human": ("Rewrite",)},
+    # the list begins with the titles of the article and of its section
+    history=in_field(
+        "History", lambda fields: _quac_turn(fields.get("QuAC_dialog_id"), fields.get("Question_no")), skip=2
+    ),
 )  # fmt: skip
 
 QRECC = TextFormat(
     "QReCC or TopiOCQA questions", has("Conversation_no", "Turn_no"), _OF_CONVERSATION,
     {"original": ("Question",), "qr": ("Model_rewrite", "Rewrite"), "human": ("Rewrite", "Truth_rewrite")},
+    history=in_field(
+        "Context", lambda fields: turn_of(fields.get("Conversation_no"), fields.get("Turn_no"))
+    ),
 )  # fmt: skip
 
 DPR = TextFormat(
@@ -208,11 +225,26 @@ def _with_last(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "text": said[-1], "conversation": " ".join(said)} if said else fields
 
 
+def _before_last(records: Iterable[Record]) -> Iterator[tuple[object, list[Utterance]]]:
+    """Yield the messages before the last question of each text with speaker marks."""
+    for record in records:
+        text = record.fields.get("text")
+        pieces = _SPEAKER.split(text) if isinstance(text, str) else []
+        said = [
+            Utterance(speaker.lower(), words.strip())
+            for speaker, words in zip(pieces[1::2], pieces[2::2], strict=True)
+        ]
+        while said and said.pop().who != _USER:
+            pass
+        if len(pieces) > 1:
+            yield record.fields.get("_id"), said
+
+
 #: A passage has a title.
 QUERIES = TextFormat(
     "BEIR or MTRAG queries", lambda record: "_id" in record and "text" in record and "title" not in record,
     each(lambda fields: fields.get("_id"), _with_last),
-    {"original": ("text",), "qr": ("text",), "human": ("text",)}, named={},
+    {"original": ("text",), "qr": ("text",), "human": ("text",)}, named={}, history=_before_last,
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ ir_datasets by name (``irds:trec-cast/v1/2020/judged``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -36,6 +36,22 @@ class Entry(NamedTuple):
     line: int | None
 
 
+class Utterance(NamedTuple):
+    """A message of a conversation.
+
+    passage
+        Id of the passage that the system showed, where the file has this in place of its text.
+    """
+
+    who: str
+    text: str
+    passage: str = ""
+
+
+#: Yields the unchecked id of each turn, and the messages before it.
+Histories = Callable[[Iterable[Record]], Iterator[tuple[object, Sequence[Utterance]]]]
+
+
 @dataclass(frozen=True)
 class TextFormat:
     """A format of files with texts.
@@ -58,6 +74,8 @@ class TextFormat:
     named
         As ``columns``, for a formulation requested by its name instead of its role: without fields that serve every role. None
         if that is the same.
+    history
+        Yields what was said before each turn; None if the format does not tell.
     """
 
     name: str
@@ -68,6 +86,7 @@ class TextFormat:
     last: tuple[str, ...] = ()
     sampled: tuple[str, ...] = ()
     named: Mapping[Role, tuple[str, ...]] | None = None
+    history: Histories | None = None
 
     def names(self, column: str | None, role: Role, there: Container[str]) -> tuple[str, ...]:
         """Return the fields to read for ``column``, or for ``role`` without a column; ``there`` are the fields of the file.

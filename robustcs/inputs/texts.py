@@ -11,21 +11,29 @@ the formats with their own fields. Also read:
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.file_formats import PLAIN, format_of
-from robustcs.inputs.formats import IRDS_QUERIES, Entry, Record, Role, TextFormat, irds_queries
+from robustcs.inputs.formats import (
+    IRDS_QUERIES,
+    Entry,
+    Record,
+    Role,
+    TextFormat,
+    Utterance,
+    irds_queries,
+)
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, is_irds
 from robustcs.inputs.readings import read_once
 from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, no_column, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import TableFile, fits, read_table
-from robustcs.inputs.text import filled_lines, is_turn_id, json_pairs, read_json
+from robustcs.inputs.text import filled_lines, id_text, is_turn_id, json_pairs, read_json
 from robustcs.wording import counted
 
 _FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
@@ -77,9 +85,10 @@ class _Records(NamedTuple):
 
 
 class _Contents(NamedTuple):
-    """The format of a file, its turns and problems, and the line of its column names."""
+    """The format of a file, its records, turns and problems, and the line of its column names."""
 
     text_format: TextFormat
+    records: list[Record]
     entries: list[Entry]
     problems: RowProblems
     header: int | None
@@ -132,6 +141,16 @@ class TextFile:
             return ()
         return (f"{Path(self.path).name} has up to {most} texts for a turn; the first is used",)
 
+    def history(self) -> dict[str, Sequence[Utterance]]:
+        """Return turn → the messages before it; empty if the file does not tell them."""
+        contents = self._contents
+        told = contents.text_format.history
+        if told is None:
+            return {}
+        return {
+            id_text(turn): before for turn, before in told(contents.records) if is_turn_id(turn)
+        }
+
     def samples(self, role: Role, column: str | None = None) -> dict[str, Samples]:
         """Return all texts of one formulation; the result must not be changed.
 
@@ -142,7 +161,7 @@ class TextFile:
     def _read(self, path: StrPath, role: Role, column: str | None) -> dict[str, Samples]:
         if column is None and not is_irds(path):
             refuse_other_kinds(path, "texts")
-        text_format, entries, problems, header = self._contents
+        text_format, _, entries, problems, header = self._contents
         texts = _Texts(path)
         texts.problems.take(problems)
         # the first turn has the fields of all, unless turns may have no text
@@ -182,7 +201,7 @@ class TextFile:
         if broken and has_records_of_several_turns:
             # a lost record may contain any number of turns, so it is no single row to skip
             ProblemList.take(problems, problems.skipped)
-        return _Contents(text_format, entries, problems, header)
+        return _Contents(text_format, records, entries, problems, header)
 
     def _records(self, problems: RowProblems) -> _Records:
         """Return the records of the file; broken ones go to ``problems``.

@@ -13,11 +13,13 @@ from robustcs.errors import InputError
 from robustcs.evaluation.measure import parse_measure
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers, read_trace
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.formats import Utterance
 from robustcs.inputs.heads import first_record
 from robustcs.inputs.mtrag import has_tasks
 from robustcs.inputs.paths import parts_of
 from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.reviews import Review, read_reviews
+from robustcs.inputs.texts import TextFile
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Evaluated
 from robustcs.project.answer_support import MadeOf, Passages
@@ -196,6 +198,22 @@ class TurnInputs(ScoredTurns):
         return dict.fromkeys(path for path in paths if isinstance(path, Path))
 
     @cached_property
+    def _histories(self) -> dict[str, Sequence[Utterance]]:
+        """Turn → the messages before it, as the first file of texts that has them tells them."""
+        found: dict[str, Sequence[Utterance]] = {}
+        for part in self.project.formulations.values():
+            for source in part.rewrites:
+                if isinstance(source.path, Path):
+                    found = {**read_once(TextFile, source.path).history(), **found}
+        return found
+
+    @cached_property
+    def _shown_texts(self) -> Mapping[str, str]:
+        """Passage → text of the passages that are messages of conversations."""
+        wanted = {one.passage for before in self._histories.values() for one in before}
+        return self.passage_texts(wanted - {""}) if wanted - {""} else {}
+
+    @cached_property
     def _earlier(self) -> dict[str, list[str]]:
         """Turn → the earlier turns of its conversation."""
         return self.conversations.earlier(self.ids)
@@ -249,10 +267,16 @@ class TurnInputs(ScoredTurns):
         return max(lengths, default=0)
 
     def history(self, turn: str) -> list[tuple[str, str]]:
-        """Return the messages before the turn: of the file of tasks, else earlier questions."""
+        """Return the messages before the turn, as files tell them, else the earlier questions."""
         said = self._conversations_in_files.get(turn)
         if said is not None:
             return said[:-1]
+        if turn in self._histories:
+            texts = self._shown_texts
+            told = [
+                (one.who, one.text or texts.get(one.passage, "")) for one in self._histories[turn]
+            ]
+            return [(who, text) for who, text in told if text]
         asked = [self._question(one) for one in self._earlier.get(turn, ())]
         return [("user", text) for text in asked if text]
 

@@ -153,11 +153,11 @@ class _Reader:
 
     def field(self) -> tuple[str, str]:
         """Read the whole text as a field, with or without a system."""
-        name, _ = self._name()
+        name = self._name()
         system = ""
         if self._next() == "@":
             self.place += 1
-            system, _ = self._name()
+            system = self._name()
             if not system:
                 raise self._error("a system is missing")
         if not name or self._next():
@@ -169,14 +169,14 @@ class _Reader:
         excludes = self._next() == "-"
         if excludes:
             self.place += 1
-        name, in_quotes = self._name()
+        name = self._name()
         if name.casefold() == AT and not excludes and self._next() == ":":
             self.place += 1
             return self._cut()
         system = ""
         if self._next() == "@":
             self.place += 1
-            system, _ = self._name()
+            system = self._name()
             if not system or not self._operator():
                 raise self._error("nothing is asked of the system after @")
         operator = self._operator()
@@ -186,7 +186,7 @@ class _Reader:
         if self._next() and not self._next().isspace():
             raise self._error(f"{self._next()!r} is not expected here")
         if not name:
-            raise self._error("a term is empty" if in_quotes or excludes else "a name is missing")
+            raise self._error("a term is empty")
         return Search(name, excludes)
 
     def _next(self) -> str:
@@ -200,7 +200,7 @@ class _Reader:
 
     def _cut(self) -> tuple[str, str]:
         """Read a measure and a threshold: ``ndcg_cut_3>=0.2``."""
-        measure, _ = self._name()
+        measure = self._name()
         operator = self._operator()
         if not measure or operator not in _PASSES:
             raise UsageError(
@@ -211,17 +211,14 @@ class _Reader:
         self.place += len(operator)
         return measure, f"{operator}{self._value()}"
 
-    def _name(self) -> tuple[str, bool]:
-        """Read a name, in quotes or up to a space or special character.
-
-        Return it and whether it stood in quotes.
-        """
+    def _name(self) -> str:
+        """Read a name, in quotes or up to a space or special character."""
         if self._next() == '"':
-            return self._in_quotes(), True
+            return self._in_quotes()
         start = self.place
         while self._next() and not self._next().isspace() and self._next() not in ':@<>="':
             self.place += 1
-        return self.text[start : self.place], False
+        return self.text[start : self.place]
 
     def _values(self, field: str, operator: str) -> tuple[str, ...]:
         """Read the values of a term, separated by commas."""

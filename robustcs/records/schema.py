@@ -178,7 +178,8 @@ class TurnRecord(TypedDict):
     depth: Annotated[int | None, "its place in the conversation, from 1; null if unknown"]
     history: Annotated[
         list[Said],
-        "the conversation before the turn: messages in the file of tasks, else earlier questions",
+        "the conversation before the turn: messages in files of tasks or topics, with answers of"
+        " the system if the files have them, else earlier questions",
     ]
     texts: Annotated[dict[str, str], "formulation → text of the question"]
     gold: Annotated[list[str], "the gold answers"]

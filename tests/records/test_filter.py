@@ -114,6 +114,7 @@ def test_the_threshold_is_no_term() -> None:
         ("at:ndcg_cut_3>=0.2", "these turns have no threshold of correct answers"),
         ("-at:ndcg_cut_3>=0.2", "is not expected in a value"),
         ("-", "a term is empty"),
+        ('shark ""', "a term is empty, at character 9"),
         (":x", "':' is not expected here"),
     ],
 )
@@ -121,6 +122,18 @@ def test_what_cannot_be_read(text: str, found: str) -> None:
     with pytest.raises(UsageError) as error:
         TABLE.where(text)
     assert found in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ('say "6"', '"say \\"6\\""'), ("a\\b c", '"a\\\\b c"'), ('"', '"\\""'),
+        ("plain\\", "plain\\"), ("-x", '"-x"'), ("", '""'),
+    ],
+)  # fmt: skip
+def test_quotation_marks(text: str, written: str) -> None:
+    assert quoted(text) == written
+    assert parse_filter(f"tag:{written}") == Filter((Term("tag", ":", (text,)),))
 
 
 @given(st.text(min_size=1).filter(lambda text: text.strip()))

@@ -32,6 +32,7 @@ def test_what_is_written_is_read(turns: TurnRecords, tmp_path: Path) -> None:
         assert record == turns.record(turn, None)
     assert depth == file.head["depth"] == turns.details.longest
     lines = path.read_text("utf-8").splitlines()
+    assert any("Coruña" in line for line in lines)  # letters as themselves
     assert json.loads(lines[0]) == {**file.head, "schema": SCHEMA}
     assert len(lines) == 72 and list(json.loads(lines[71])) == ["passages"]
 
@@ -87,6 +88,42 @@ def test_a_record_has_what_the_inputs_say(turns: TurnRecords) -> None:
     assert "bread" in own["dropped"] and "feeds" in own["added"]
     assert "lost" not in own and "lost" in record["systems"]["original"]
     assert "cause" not in record["systems"]["human"]
+
+
+def test_fields_on_request_are_in_complete_records(turns: TurnRecords) -> None:
+    own = turns.record("1_5")["systems"]["qr"]
+    listed = turns.record("1_5", complete=False)["systems"]["qr"]
+    assert {"similarity", "overlap", "answer_similarity"} == own.keys() - listed.keys()
+
+
+def test_further_thresholds(demo: Path) -> None:
+    records = turns_of(TurnInputs(Workspace(read_project(demo / "robustcs.toml"))))
+    known = list(records.cuts)
+    records.add_cut(known[0])
+    assert records.cuts == known
+    assert ("ndcg_cut_3", ">=0.2") not in known
+    records.add_cut(("ndcg_cut_3", ">=0.2"))
+    own = records.record("1_5")["systems"]["qr"]
+    assert len(records.cuts) == len(known) + 1
+    assert own["cause"]["ndcg_cut_3>=0.2"] == "correct" != own["cause"]["ndcg_cut_3>=0.5"]
+
+
+def test_ranks_below_100_go_first(tmp_path: Path) -> None:
+    passages = [f"passage_{rank:03}" for rank in range(1, 121)]
+    lines = [f"1_1 Q0 {one} {rank} {-rank} t\n" for rank, one in enumerate(passages, 1)]
+    (tmp_path / "a.trec").write_text("".join(lines))
+    (tmp_path / "qrels.txt").write_text("1_1 0 passage_110 1\n")
+    (tmp_path / "robustcs.toml").write_text('qrels = "qrels.txt"\n[runs]\na = "a.trec"\n')
+    records = turns_of(TurnInputs(Workspace(read_project(tmp_path / "robustcs.toml"))))
+    path = tmp_path / "turns.jsonl"
+    assert (
+        records.write(path) == 120 and records.record("1_1")["systems"]["a"]["ranking"][100:] == []
+    )
+    assert records.write(path, most=path.stat().st_size) == 100
+    own = read_turns(path).records["1_1"]["systems"]["a"]
+    assert [one for one, _ in own["ranking"]] == passages[:100]
+    assert own["first_relevant"] == 110
+    assert records.write(path, most=path.stat().st_size) == 10
 
 
 def test_only_documented_keys(turns: TurnRecords) -> None:
