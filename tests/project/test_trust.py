@@ -222,8 +222,9 @@ def test_a_verdict_tells_its_own_limits_each_once() -> None:
 
 def test_a_first_limit_begins_the_claim_or_replaces_it() -> None:
     verdict = Verdict(
-        "40%", "31% to 49%", "QR fails on 40% of turns", "4 of 10 turns", 0.4, "qr", subject="blame"
-    )
+        "40%", "31% to 49%", "QR fails on 40% of turns", "4 of 10 turns", 0.4, "qr", subject="blame",
+        turns="cause@qr:rewriter", count=4, sort="loss@qr",
+    )  # fmt: skip
     begun = limited(verdict, [Limit(("blame",), "9% of the judgments are lost.", first=True)])
     assert (
         begun.text == "9% of the judgments are lost; QR fails on 40% of turns"
@@ -238,6 +239,8 @@ def test_a_first_limit_begins_the_claim_or_replaces_it() -> None:
         == "9% of the judgments are lost: the judgments cannot tell rewriter errors from ranker errors."
     )
     assert void.barred and not void.interval
+    assert begun.read and begun.read.count == 4
+    assert (void.turns, void.count, void.sort, void.read) == ("", 0, "", None)
     assert (
         limited(replace(verdict, subject="drop"), [Limit(("blame",), "9%.", True, True)]).text
         == verdict.text

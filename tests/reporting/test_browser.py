@@ -145,7 +145,7 @@ def test_verdicts_lead_to_their_question(watched: Watched, address: str) -> None
     page = watched.open(address)
     verdict = page.locator(".verdict.qr")
     assert verdict.locator("b").inner_text() == "26%" and "18 of 70 turns" in verdict.inner_text()
-    verdict.locator("a").click()
+    verdict.get_by_role("link", name="details").click()
     heading = page.locator("h2", has_text="Wrong answer or wrong question?")
     assert (
         page.url.endswith(f"#{heading.get_attribute('id')}") and heading.bounding_box()["y"] < 300

@@ -11,7 +11,7 @@ from robustcs.studies.answers.findings import (
     verdicts,
 )
 from robustcs.studies.answers.show import headline, main_importance, said, show
-from tests.sentences import made
+from tests.sentences import cards, made
 from tests.sentences import said as sentences_of
 from tests.studies.answers.test_analysis import held
 
@@ -305,6 +305,15 @@ def test_no_turn_answered_and_answers_of_unknown_kind() -> None:
     assert answer_findings(made("answers", alone, criterion="")) == (
         "QR: 2 of 3 turns answered (66.7%); 1 abstained.",
     )
+
+
+def test_made_up_answers_that_gold_splits_have_no_filter() -> None:
+    rows = [outcome("qr", "made_up", 3, of_kind=0.4)]
+    (whole,) = cards(made("answers", {"outcomes": rows}, criterion=""))
+    assert (whole.turns, whole.count) == ("outcome@qr:made_up", 3)
+    split = [*rows, outcome("qr", "made_up", 1, gold_given=False)]
+    (part,) = cards(made("answers", {"outcomes": split}, criterion=""))
+    assert (part.turns, part.count, part.basis) == ("", 0, "3 of 8 turns")
 
 
 # ---------------------------------------------------------------- turns to read

@@ -210,6 +210,13 @@ def test_sentences_have_the_numbers_of_the_tables() -> None:
     assert not math.isnan(b["ci_low"]) and len(told) == 2
 
 
+def test_a_tag_of_one_coder_and_system_selects_its_turns() -> None:
+    (first,) = verdicts(made(coded(["a"] * 3 + [""] * 9)))
+    assert (first.turns, first.count) == ("tag:a", 3)
+    agreed = made([*coded(["a"] * 3 + [""] * 9), *coded(["a"] * 2 + [""] * 10, coder="ben")])
+    assert [(one.turns, one.count) for one in verdicts(agreed)] == [("", 0), ("", 0)]
+
+
 def test_the_interval_of_a_difference_has_its_own_limits_in_points() -> None:
     row = {
         "category": "a",
