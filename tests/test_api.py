@@ -419,7 +419,7 @@ def test_nothing_is_saved_unless_a_path_is_given(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = robustcs.sweep(config, metrics="ndcg_cut_3", step="0.1")
+    result = robustcs.sweep(config, metrics="ndcg_cut_3", step=0.1)
     main = next(iter(result.tables))
     assert result.plot().axes and not list(tmp_path.iterdir())
     assert (

@@ -61,8 +61,6 @@ def test_inputs_in_memory() -> None:
 
 def test_what_selects_no_turns(demo: Path, tmp_path: Path) -> None:
     config = demo / "robustcs.toml"
-    with pytest.raises(UsageError, match="this result of compare has no turns of a project"):
-        robustcs.compare(config, config).turns_where("cause:ranker")
     (tmp_path / "empty.toml").write_text("")
     snippets = robustcs.agreement(
         project=tmp_path / "empty.toml", snippets=demo / "annotations/workers.jsonl"
