@@ -20,6 +20,7 @@ from robustcs.evaluation.thresholds import (
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Grouping
+from robustcs.records.record import TurnRecords
 from robustcs.records.schema import InputFile, TurnRecord
 from robustcs.result import (
     Evaluated,
@@ -94,6 +95,8 @@ class Comparison(Result):
         ``RUN, old`` or ``RUN, new`` → best passages by turn, for runs that changed; empty unless requested and known.
     passages
         Passage → text of these passages, if a collection contains them.
+    records
+        The records of the turns of both states; None for states that were not read from records.
     select, record
         See :meth:`turns_where`, and turn → its record in the new state, with the changes of its scores.
     """
@@ -168,6 +171,7 @@ class Comparison(Result):
     new: ProjectState
     tops: Mapping[str, GradedTop] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
+    records: tuple[TurnRecords, TurnRecords] | None = field(default=None, repr=False)
     select: Callable[[str], list[str]] = field(default=_no_turns, repr=False)
     record: Callable[[str], TurnRecord] = field(default=_no_record, repr=False)
 

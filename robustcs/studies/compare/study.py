@@ -185,6 +185,7 @@ def ask(
         result,
         tops=best,
         passages=texts_of_passages(sides, best),
+        records=(sides[0].turns, sides[1].turns),
         select=with_change(sides[1].turns.table, changes).where,
         record=partial(record_of, sides[1].turns, changes),
     )
