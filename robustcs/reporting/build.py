@@ -13,10 +13,10 @@ from robustcs.documents.dates import report_day, source_date
 from robustcs.documents.document import Document
 from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
+from robustcs.documents.page.pack import packed_turns
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
 from robustcs.evaluation.state import InputState
-from robustcs.inputs.files import sha256
 from robustcs.inputs.readings import reading_once
 from robustcs.project.conversations import with_fields
 from robustcs.project.model import (
@@ -29,12 +29,14 @@ from robustcs.project.model import (
 )
 from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
+from robustcs.project.requirements import turns_to_read
 from robustcs.project.state import STATE, state_of
+from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.contents import Section, limited_by_others, section_of, shown_inputs
 from robustcs.reporting.names import Names
 from robustcs.reporting.sections import opening, opens, section, tables_of
-from robustcs.reporting.turns import turn_cards
+from robustcs.studies.fields import turns_of
 from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
 from robustcs.version import __version__
@@ -135,14 +137,15 @@ def make_report(
             "nothing-to-report", "no analysis has all its inputs", "; ".join(lacking) or _START
         )
     tell("Every turn")
-    read = workspace.of(_of_turns(project))
-    cards = names.hide(turn_cards(read))
+    read = workspace.of(project)
+    turns, left_out = _turns(read)
     inputs = _unique(
-        [entry for _, one in contents.values() for entry in one.inputs] + _turn_inputs(read, names)
+        [entry for _, one in contents.values() for entry in one.inputs] + shown_inputs(read, names)
     )
     limited = limited_by_others([one for _, one in contents.values()])
     sections = list(zip((question for question, _ in contents.values()), limited, strict=True))
-    document = _document(project, sections, lacking, inputs, cards, command)
+    document = _document(project, sections, lacking, inputs, names.hide(turns), command)
+    document = replace(document, notes=(*document.notes, *map(names.hide, left_out)))
     files = {name: data for _, one in contents.values() for name, data in one.files.items()}
     files |= {
         f"tables/{slug}.tex": text.encode("utf-8", "replace")
@@ -163,7 +166,7 @@ def make_report(
 
 
 def _of_turns(project: Project) -> Project:
-    """Return what the cards of turns and the state show, with the cells of a grid as runs."""
+    """Return what the state shows, with the cells of a grid as runs."""
     keys = (
         "qrels",
         "answers",
@@ -181,14 +184,20 @@ def _of_turns(project: Project) -> Project:
     return replace(part, runs={**part.runs, **cells})
 
 
-def _turn_inputs(workspace: Workspace, names: Names) -> list[InputState]:
-    """Return the inputs of the cards of turns, with the collection."""
-    inputs = shown_inputs(workspace, names)
-    if (path := workspace.project.collection) is not None:
-        inputs.append(
-            {"role": "collection", "path": names.shown(path), "sha256": sha256(path), "rows": None}
-        )
-    return inputs
+def _turns(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
+    """Return all turns of the project for the page, and a note if they cannot be listed."""
+    project = workspace.project
+    try:
+        turns_to_read(workspace)
+    except UsageError:
+        return {}, []  # a project without turns
+    try:
+        turns = turns_of(TurnInputs(workspace))
+        if not turns.table.ids:
+            return {}, []
+        return packed_turns(turns, project.policy.relevance_level, project.seed), []
+    except UsageError as error:
+        return {}, [f"Turns are not listed: {error}"]
 
 
 def _state(workspace: Workspace, names: Names) -> dict[str, bytes]:
@@ -231,7 +240,7 @@ def _document(
             table.slug: render_latex([table], content.policy_line, merged(content.notes))
             for _, content in contents for table in tables_of(project, content)
         },
-        turns=turns if turns["turns"] else {},
+        turns=turns,
     )  # fmt: skip
 
 
