@@ -48,6 +48,17 @@ human = { run = "human.trec", rewrites = "human.tsv" }
 SCIPY = 1.6
 CONVERSATIONS, TURNS, DEPTH, OPENINGS = 1000, 10, 10, 5
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+#: Filters that are typed one after the other; the first is the first to search texts.
+FILTERS = ['"abc"', "cause:rewriter first@qr>2", "ndcg_cut_3@qr<0.2 -cause:ranker", "name lost"]
+#: Types filters into the page, and returns the milliseconds until the list and its layout have changed.
+FILTER = """filters => filters.map((filter) => {
+  const box = document.getElementById("where");
+  const start = performance.now();
+  box.value = filter;
+  box.dispatchEvent(new Event("input"));
+  document.querySelector(".rows").getBoundingClientRect();
+  return performance.now() - start;
+})"""
 
 
 def main() -> None:
@@ -127,7 +138,7 @@ def _make(folder: Path, judged: float) -> None:
 
 
 def _open(page: Path) -> None:
-    """Print the times until the page appears and until its turns can be opened, as medians of several openings."""
+    """Print the times until the page appears, until its turns can be read, and to filter them, as medians of several openings."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -139,7 +150,7 @@ def _open(page: Path) -> None:
         for name in ("chromium", "chromium-browser", "google-chrome")
         if (path := shutil.which(name))
     )
-    paints, ready = [], []
+    paints, ready, filters = [], [], []
     with sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         for _ in range(OPENINGS):
@@ -148,12 +159,15 @@ def _open(page: Path) -> None:
             tab.wait_for_selector("html[data-ready]", state="attached")
             ready.append(tab.evaluate("performance.now()"))
             paints.append(tab.evaluate(PAINT))
+            filters.append(tab.evaluate(FILTER, FILTERS))
             tab.close()
         started.close()
     first, whole = statistics.median(paints) / 1000, statistics.median(ready) / 1000
     print(
         f"\nfirst contentful paint {first:.2f} s, turns ready {whole:.2f} s (medians of {OPENINGS}, headless Chromium)"
     )
+    for asked, times in zip(FILTERS, zip(*filters, strict=True), strict=True):
+        print(f"filter {asked!r}: {statistics.median(times):.0f} ms")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+#: What :func:`typed` says of values of another type.
+_WRONG = "its values are not those that robustcs writes"
 #: Seconds to wait for another process that writes into the same folder.
 PATIENCE = 60.0
 
@@ -71,9 +73,15 @@ def typed(value: Any, shape: Any) -> Any:
     A dataclass is an object with exactly its fields. Raises ``ValueError`` for all other values and for numbers that are not
     finite.
     """
-    origin, inner = get_origin(shape), get_args(shape)
     if shape is Any:
         return value
+    if shape is float:
+        if type(value) in (int, float) and abs(value) <= sys.float_info.max:
+            return value
+        raise ValueError(_WRONG)
+    if type(value) is shape:  # most values are texts, numbers or truth values
+        return value
+    origin, inner = get_origin(shape), get_args(shape)
     if origin in (Union, UnionType):
         for one in inner:
             with suppress(ValueError):
@@ -99,12 +107,7 @@ def typed(value: Any, shape: Any) -> Any:
             return shape(
                 **{key: typed(value[key], hint) for key, hint in hints.items() if key in value}
             )
-    elif shape is float:
-        if type(value) in (int, float) and abs(value) <= sys.float_info.max:
-            return value
-    elif type(value) is shape:
-        return value
-    raise ValueError("its values are not those that robustcs writes")
+    raise ValueError(_WRONG)
 
 
 @cache

@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import pytest
@@ -20,6 +20,9 @@ from hypothesis import settings
 from robustcs.cli.commands import PagedCommand
 from robustcs.cli.main import cli, run
 from robustcs.retrieval.java import memory_options
+
+if TYPE_CHECKING:
+    from tests.browsing import Watched
 
 # a suite started in the background ignores Ctrl-C, and so would the programs whose Ctrl-C it tests
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -176,3 +179,22 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr("robustcs.reporting.build.render_html", lambda document: "")
     monkeypatch.setattr("robustcs.reporting.build.render_pdf", lambda document: b"")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Headless Chromium; tests skip where it is not installed."""
+    from tests.browsing import started
+
+    yield from started()
+
+
+@pytest.fixture
+def watched(browser: Any) -> Iterator[Watched]:
+    """A page that must not say anything or load anything."""
+    from tests.browsing import Watched
+
+    one = Watched(browser)
+    yield one
+    one.check()
+    one.page.close()

@@ -40,6 +40,7 @@ NEEDED_FOR_HELP = (
 LONGEST = 520
 #: Rooms and files that read at first sight: lines of at most 100 columns, all laid out by ruff. Entries are only added.
 READ: tuple[str, ...] = (
+    "documents/page",
     "evaluation",
     "records",
     "slicing",

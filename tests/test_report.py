@@ -318,10 +318,7 @@ def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) 
         if text.startswith("Of 70 turns (correct if NDCG@3 ≥ 0.5), ")
     ]
     assert "the rewriter fails on 18 (" in finding and "QR and Human are correct on 43 (" in finding
-    assert [cut["name"] for cut in report.document.turns["cuts"] if cut["main"]] == [
-        "NDCG@3 ≥ 0.5",
-        "F1 ≥ 0.5",
-    ]
+    assert report.document.turns["cuts"][0]["label"] == "NDCG@3 ≥ 0.5"
     rows = json.loads(report.files["results/breakdown.json"])["tables"]["turns"]
     assert {row["threshold"] for row in rows if row["metric"] == "P_1"} == {"=1"}
 
@@ -413,19 +410,24 @@ def test_the_page_links_to_the_turns_behind_its_numbers(report: Report, tmp_path
 def test_every_turn_agrees_with_the_results(report: Report) -> None:
     turns = report.document.turns
     rows = json.loads(report.files["results/breakdown.json"])["tables"]["turns"]
-    cuts = [cut["name"] for cut in turns["cuts"]]
-    place, measure = cuts.index("NDCG@3 ≥ 0.5"), turns["measures"].index("NDCG@3")
-    by_turn = {turn["turn"]: turn for turn in turns["turns"]}
-    assert len(by_turn) == 70 and turns["left_out"] == 0
+    places = {turn: place for place, turn in enumerate(turns["ids"])}
+    fields = {one["name"]: one["columns"] for one in turns["fields"]}
+    cuts = [cut["label"] for cut in turns["cuts"]]
+    assert cuts[0] == "NDCG@3 ≥ 0.5" and "F1 ≥ 0.5" in cuts
+    causes = dict(fields["cause"][0])["qr"]
+    assert len(places) == 70 and turns["left_out"] == []
     for row in rows:
         if (row["metric"], row["threshold"]) == ("ndcg_cut_3", ">=0.5"):
-            turn = by_turn[row["turn"]]
-            assert turn["bins"][place] == row["bin"]
-            assert turn["scores"][measure] == [
-                round(row[role], 4) for role in ("original", "qr", "human")
-            ]
-            assert turn["texts"] == [row[f"{role}_text"] for role in ("original", "qr", "human")]
-            assert len(turn["top"]) == 12 and all(len(top) <= 5 for top in turn["top"])
+            place = places[row["turn"]]
+            [cause] = causes["words"][causes["of"][place]]
+            wanted = "correct" if row["bin"].endswith("11") else "rewriter"
+            assert cause == (wanted if row["bin"].endswith("1") else "ranker")
+            scores = dict(fields["ndcg_cut_3"][0])
+            for role in ("original", "qr", "human"):
+                assert scores[role][place] == pytest.approx(row[role])
+                assert dict(turns["texts"])[role][place] == row[f"{role}_text"]
+    assert len(turns["rankings"]) == 12
+    assert all(len(top) <= 200 for _, tops in turns["rankings"] for top in tops)
 
 
 def test_every_input_stands_in_the_provenance_with_its_checksum(report: Report, demo: Path) -> None:
@@ -718,11 +720,8 @@ def test_hostile_inputs_make_every_output(hostile: Report) -> None:
     assert html.count("<script") == 2 and "<img" not in html
     data = re.search(r'<script type="application/gzip" id="data">([A-Za-z0-9+/=]*)</script>', html)
     assert data
-    shown = [
-        turn["anchor"]
-        for turn in json.loads(gzip.decompress(base64.b64decode(data[1])))["turns"]["turns"]
-    ]
-    assert shown == [turn_anchor(turn["turn"]) for turn in made.document.turns["turns"]]
+    shown = json.loads(gzip.decompress(base64.b64decode(data[1])))["turns"]["anchors"]
+    assert shown == list(map(turn_anchor, made.document.turns["ids"])) and shown
     assert made.files["report.pdf"].startswith(b"%PDF-")
     assert all(
         re.fullmatch(r"(?:(?:figures|tables|results)/)?[a-z0-9._-]+", name) for name in made.files

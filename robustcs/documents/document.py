@@ -298,7 +298,7 @@ class Document:
     latex
         Slug of a table → the table as LaTeX, which the page copies.
     turns
-        Every turn with its texts, scores and top passages, as described in :mod:`robustcs.reporting.turns`; may be empty.
+        All turns, as described in :mod:`robustcs.documents.page.pack`; may be empty.
     """
 
     title: str

@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -18,11 +17,9 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from robustcs.documents.bins import marks
 from robustcs.documents.document import (
     Block,
     Card,
-    Column,
     Document,
     Figure,
     Fold,
@@ -34,23 +31,24 @@ from robustcs.documents.document import (
 )
 from robustcs.documents.figures import draw_picture, link_turns
 from robustcs.documents.page.address import turns_address
+from robustcs.documents.page.first import FIRST_TURNS, TURNS, first_turns
 from robustcs.documents.panels import MOST_MARKS
 from robustcs.documents.style import DARK_COLOURS, PAGE
-from robustcs.documents.text import head_groups, one_line, turn_anchor, unique_anchor, visible
+from robustcs.documents.text import (
+    UNSAFE_IN_SCRIPTS,
+    head_groups,
+    one_line,
+    unique_anchor,
+    visible,
+)
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
     from robustcs.result import Evaluated, Result
 
-#: Rows of the table of turns in the page; the script reads the others from the packed data.
-FIRST_TURNS = 100
-#: The largest number of systems with a column if no bins are shown; the cards have all.
-MOST_SYSTEMS = 5
-#: Slug of the table, by which the page identifies it.
-TURNS = "turns"
-#: JSON escapes of control characters, except of tab and line feed; also some harmless texts.
-_ESCAPED = re.compile(r"\\[bfru]")
 _TEMPLATES = Path(__file__).parent / "templates"
+#: The modules of the page's script in the order in which they need each other.
+_MODULES = ("text", "address", "tables", "filter", "turns", "list", "reader", "review", "page")
 
 
 def result_page(
@@ -75,18 +73,13 @@ def render_html(document: Document) -> str:
     """Return the whole page, with its style, script and figures; it loads nothing.
 
     The Content-Security-Policy allows only the page's own style and script, by hash, so nothing in the texts can run even if
-    escaping failed. With the script, tables can be sorted, filtered and copied, and every turn of ``document.turns`` opens as
-    a card. Without it, the page shows everything except passages and all turns after the first ones.
+    escaping failed. With the script, tables can be sorted, filtered and copied, and the turns of ``document.turns`` are listed
+    and read. Without it, the page shows everything except passages and all turns after the first ones.
     """
-    style, script, workbench = (
-        (_TEMPLATES / name).read_text(encoding="utf-8").replace("\r\n", "\n")
-        for name in ("report.css", "report.js", "review.js")
-    )
-    script = script.replace("// workbench\n", workbench)
-    rows: Sequence[Sequence[str]] = ()
+    style = _read(_TEMPLATES / "report.css")
+    script = _script()
     if document.turns:
-        table = turn_table(document.turns)
-        rows = table.rows
+        table = first_turns(document.turns)
         document = replace(document, blocks=(*document.blocks, Heading("All turns"), table))
     style += _dark_colours()
     page = _Page(document)
@@ -100,7 +93,7 @@ def render_html(document: Document) -> str:
             opening=opening,
             blocks=blocks,
             headings=page.headings,
-            data=_data(document, rows, page.latex),
+            data=_data(document, page.latex),
             identity=_identity(document),
             # The two files are part of the program and contain no text of a user.
             style=Markup(style),
@@ -120,6 +113,17 @@ def notebook_html(blocks: Iterable[Block], evaluated: Evaluated) -> str:
         for text in (*evaluated.notes, evaluated.policy_line)
     )
     return "\n".join([*(show(page.entry(block)) for block in page.document.blocks), *closing])  # type: ignore[arg-type]
+
+
+def _script() -> str:
+    """Return the modules of the script as one, whose names do not leave it."""
+    folder = Path(__file__).parent / "page"
+    modules = "\n".join(_read(folder / f"{name}.js") for name in _MODULES)
+    return f'"use strict";\n(() => {{\n{modules}}})();\n'
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 @cache
@@ -143,8 +147,8 @@ def _hash(text: str) -> str:
 
 def _identity(document: Document) -> str:
     """Return an id of the report for the notes of its readers; added runs or judgments do not change it."""
-    turns = [turn["turn"] for turn in document.turns.get("turns", ())]
-    text = json.dumps([document.title, turns, document.turns.get("formulations")])
+    turns = document.turns
+    text = json.dumps([document.title, turns.get("ids"), turns.get("formulations")])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -157,37 +161,23 @@ def _dark_colours() -> str:
     return f"@media screen and (prefers-color-scheme:dark){{{rules}}}\n"
 
 
-def _data(document: Document, rows: Sequence[Sequence[str]], latex: Mapping[str, str]) -> str:
+def _data(document: Document, latex: Mapping[str, str]) -> str:
     """Return turns and LaTeX tables as compressed JSON, which the script unpacks after the page is shown.
 
-    Compression keeps ten thousand turns small. The browser does not run it, and no text can end it, since it is base64. Empty
+    Compression keeps ten thousand turns small. The browser does not run it, and no text can end it, since it is base64. Texts
+    of turns are as they are in the files, so that filters find the same; the script shows control characters as symbols. Empty
     if there are neither turns nor tables.
     """
-    turns = dict(document.turns)
-    if not turns and not latex:
+    if not document.turns and not latex:
         return ""
-    if turns:
-        turns["turns"] = [{**turn, "anchor": turn_anchor(turn["turn"])} for turn in turns["turns"]]
-        turns["rows"] = rows
-    dumps = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    packed = dumps(turns)
-    if visible(packed) != packed or _ESCAPED.search(packed):
-        packed = dumps(_visible(turns))
-    packed = f'{{"turns":{packed},"latex":{dumps({name: visible(text) for name, text in latex.items()})}}}'
-    return base64.b64encode(gzip.compress(packed.encode("utf-8", "replace"), 6, mtime=0)).decode()
-
-
-def _visible(value: Any) -> Any:
-    """Return a JSON value with control characters made visible in all its texts."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, list | tuple):
-        return list(map(_visible, value))
-    return (
-        {key: _visible(entry) for key, entry in value.items()}
-        if isinstance(value, Mapping)
-        else value
+    shown = {name: visible(text) for name, text in latex.items()}
+    packed = json.dumps(
+        {"turns": document.turns, "latex": shown, "unsafe": UNSAFE_IN_SCRIPTS},
+        ensure_ascii=False,
+        separators=(",", ":"),
+        allow_nan=False,
     )
+    return base64.b64encode(gzip.compress(packed.encode("utf-8", "replace"), 6, mtime=0)).decode()
 
 
 class _Page:
@@ -205,20 +195,23 @@ class _Page:
             "notes",
             "policy",
             "provenance",
-            "card",
+            "reader",
             "help",
             "data",
             "review",
+            "where",
+            "order",
         }
         self.take = partial(unique_anchor, taken=taken)  # ids are unique in a page
         self.document = document
         self.headings: dict[str, str] = {}
         self.latex: dict[str, str] = {}
-        turns = document.turns.get("turns", ())
+        turns = document.turns
+        anchors = list(turns.get("anchors", ()))
         # by the shown name, for cells and titles
-        self.anchors = {one_line(turn["turn"]): turn_anchor(turn["turn"]) for turn in turns}
-        self.titles = {turn_anchor(turn["turn"]): _point_title(turn) for turn in turns}
-        self.rows = [turn_anchor(turn["turn"]) for turn in turns[:FIRST_TURNS]]
+        self.anchors = dict(zip(map(one_line, turns.get("ids", ())), anchors, strict=True))
+        self.titles = dict(zip(anchors, _point_titles(turns), strict=True))
+        self.rows = anchors[:FIRST_TURNS]
         for block in document.blocks:
             if isinstance(block, Heading) and block.level == 1:
                 self.headings.setdefault(block.text, self.take(block.text))
@@ -279,7 +272,7 @@ class _Page:
                 self.anchors if column.title.lower() == "turn" else {} for column in block.columns
             ],
             "anchors": self.rows if turns else [],
-            "rows": block.rows[:FIRST_TURNS] if turns else block.rows,
+            "rows": block.rows,
         }
 
     def _figure(self, block: Figure | Picture) -> dict[str, Any]:
@@ -297,10 +290,14 @@ class _Page:
         }
 
 
-def _point_title(turn: Mapping[str, Any]) -> str:
-    """Return the tooltip of a turn's point: its id and its most explicit text."""
-    text = next((text for text in reversed(turn["texts"]) if text), "")
-    return f"{turn['turn']}: {text[:200]}" if text else str(turn["turn"])
+def _point_titles(turns: Mapping[str, Any]) -> list[str]:
+    """Return the tooltip of every turn's point: its id and its most explicit text."""
+    ids, texts = turns.get("ids", ()), [texts for _, texts in turns.get("texts", ())]
+    found = []
+    for place, turn in enumerate(ids):
+        text = next((one[place] for one in reversed(texts) if one[place]), "")
+        found.append(f"{turn}: {text[:200]}" if text else turn)
+    return found
 
 
 def _pieces(card: Card) -> list[tuple[str, list[int], str]]:
@@ -323,65 +320,3 @@ def _pieces(card: Card) -> list[tuple[str, list[int], str]]:
             )
         )
     return pieces
-
-
-def turn_table(turns: Mapping[str, Any]) -> TableBlock:
-    """Return one row per turn: id, texts, and the bin and its scores; without cuts, a score per system.
-
-    With several bins, their scores are left out, and with several rewriters their texts, so that the table fits a page.
-
-    :mod:`robustcs.reporting.turns` describes ``turns``.
-    """
-    names = turns["formulations"]
-    main = [place for place, cut in enumerate(turns["cuts"]) if cut["main"]]
-    cuts = [turns["cuts"][place] for place in main]
-    several = len({cut["formulations"][-2] for cut in cuts}) > 1
-    texts = [
-        place for place in range(len(names))
-        if any(turn["texts"][place] for turn in turns["turns"]) and not (several and 0 < place < len(names) - 1)
-    ]  # fmt: skip
-    measure, scored = turns["headline"], [] if cuts or not turns["measures"] else _scored(turns)
-    shown = scored[:MOST_SYSTEMS]
-    if len(cuts) == 1:
-        measure, shown = cuts[0]["measure"], cuts[0]["formulations"]
-    columns = [Column("turn", "left"), *(Column(names[place], "left") for place in texts)]
-    columns += [
-        Column(names[cut["formulations"][-2]] if several else "bin", "left", cut["label"])
-        for cut in cuts
-    ]
-    columns += [
-        Column(
-            turns["systems"][place], group=cuts[0]["label"] if cuts else turns["measures"][measure]
-        )
-        for place in shown
-    ]
-    rows = [
-        (
-            turn["turn"], *(turn["texts"][place] or "" for place in texts),
-            *(marks(turn["bins"][place]).replace(" ", "") for place in main),
-            *("" if (value := turn["scores"][measure][place]) is None else f"{value:.2f}" for place in shown),
-        )
-        for turn in turns["turns"]
-    ]  # fmt: skip
-    note = (
-        "Bin: whether the answers to Original, QR and Human are correct (✓) or wrong (×). Empty: not scored."
-        if cuts
-        else ""
-    )
-    if len(scored) > MOST_SYSTEMS:
-        note += f" The first {MOST_SYSTEMS} of {len(scored)} systems; the card of a turn has all."
-    if turns["left_out"]:
-        note += f" The CSV and JSON files contain {counted(turns['left_out'], 'further turn')}."
-    return TableBlock(
-        TURNS, f"All {counted(len(rows), 'turn')}", tuple(columns), tuple(rows), note.strip()
-    )
-
-
-def _scored(turns: Mapping[str, Any]) -> list[int]:
-    """Return the indices of the systems with a score on any turn."""
-    values = [turn["scores"][turns["headline"]] for turn in turns["turns"]]
-    return [
-        place
-        for place in range(len(turns["systems"]))
-        if any(scores[place] is not None for scores in values)
-    ]

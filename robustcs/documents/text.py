@@ -28,6 +28,11 @@ _UNSAFE = re.compile(
     f"|(?<=[\u200c\u200d])(?!{_JOINED})|(?<=[\u200c\u200d])(?<!{_JOINED}.)"
     "|(?<=[!-~][\ufe00-\ufe0f])(?!\u20e3))"  # a variant of an ASCII character, which exists only for keycaps
 )
+#: The same pattern as scripts write it, in ASCII.
+UNSAFE_IN_SCRIPTS = "".join(
+    one if one.isascii() and one.isprintable() else f"\\u{{{ord(one):x}}}"
+    for one in _UNSAFE.pattern
+)
 _PIECE = re.compile(r"(\S{10})(?=[^\W_]{3})")
 
 

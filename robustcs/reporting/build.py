@@ -13,10 +13,9 @@ from robustcs.documents.dates import report_day, source_date
 from robustcs.documents.document import Document
 from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
+from robustcs.documents.page.pack import packed_turns
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
-from robustcs.inputs.files import sha256
-from robustcs.inputs.paths import parts_of
 from robustcs.inputs.readings import reading_once
 from robustcs.project.conversations import with_fields
 from robustcs.project.model import (
@@ -24,7 +23,6 @@ from robustcs.project.model import (
     input_files,
     needs,
     new_judgment_files,
-    only,
     protect_inputs,
 )
 from robustcs.project.parallel_io import HERE, Jobs
@@ -37,7 +35,6 @@ from robustcs.records.schema import InputFile
 from robustcs.reporting.contents import Section, limited_by_others, section_of, shown_inputs
 from robustcs.reporting.names import Names
 from robustcs.reporting.sections import opening, opens, section, tables_of
-from robustcs.reporting.turns import turn_cards
 from robustcs.studies.fields import turns_of
 from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
@@ -139,20 +136,21 @@ def make_report(
             "nothing-to-report", "no analysis has all its inputs", "; ".join(lacking) or _START
         )
     tell("Every turn")
-    read = workspace.of(_of_turns(project))
-    cards = names.hide(turn_cards(read))
+    read = workspace.of(project)
+    turns, records, left_out = _turns(read, names)
     inputs = _unique(
-        [entry for _, one in contents.values() for entry in one.inputs] + _turn_inputs(read, names)
+        [entry for _, one in contents.values() for entry in one.inputs] + shown_inputs(read, names)
     )
     limited = limited_by_others([one for _, one in contents.values()])
     sections = list(zip((question for question, _ in contents.values()), limited, strict=True))
-    document = _document(project, sections, lacking, inputs, cards, command)
+    document = _document(project, sections, lacking, inputs, names.hide(turns), command)
+    document = replace(document, notes=(*document.notes, *map(names.hide, left_out)))
     files = {name: data for _, one in contents.values() for name, data in one.files.items()}
     files |= {
         f"tables/{slug}.tex": text.encode("utf-8", "replace")
         for slug, text in document.latex.items()
     }
-    files |= _turns(workspace, names)
+    files |= records
     tell("HTML and PDF")
     files |= {
         "report.html": render_html(document).encode("utf-8", "replace"),
@@ -166,46 +164,24 @@ def make_report(
     )
 
 
-def _of_turns(project: Project) -> Project:
-    """Return what the cards of turns show, with the cells of a grid as runs."""
-    keys = (
-        "qrels",
-        "answers",
-        "gold",
-        "collection",
-        "runs",
-        "metrics",
-        "thresholds",
-        "policy",
-        "seed",
-    )
-    part = only(project, keys, ("run", "scores", "answers", "rewrites"))
-    given = part.systems.values()
-    cells = {name: path for name, path in project.components.items() if path not in given}
-    return replace(part, runs={**part.runs, **cells})
-
-
-def _turn_inputs(workspace: Workspace, names: Names) -> list[InputFile]:
-    """Return the inputs of the cards of turns, with the collection."""
-    inputs = shown_inputs(workspace, names)
-    collection = workspace.project.collection
-    for path in parts_of(collection) if collection is not None else ():
-        inputs.append(
-            {"role": "collection", "path": names.shown(path), "sha256": sha256(path), "rows": None}
-        )
-    return inputs
-
-
-def _turns(workspace: Workspace, names: Names) -> dict[str, bytes]:
-    """Return the records of all turns as a file, which ``robustcs compare`` reads later; none for a project without turns."""
+def _turns(
+    workspace: Workspace, names: Names
+) -> tuple[dict[str, Any], dict[str, bytes], list[str]]:
+    """Return all turns of the project for the page, as the file of their records, and a note if they cannot be listed."""
+    project = workspace.project
     try:
         turns_to_read(workspace)
     except UsageError:
-        return {}
-    workspace = workspace.of(workspace.project)  # of which the file names all that it rests on
-    turns = turns_of(TurnInputs(workspace), lambda: shown_inputs(workspace, names))
-    data, _ = turns.contents()
-    return {TURNS: data} if turns.table.ids else {}
+        return {}, {}, []  # a project without turns
+    try:
+        turns = turns_of(TurnInputs(workspace), lambda: shown_inputs(workspace, names))
+        if not turns.table.ids:
+            return {}, {}, []
+        packed = packed_turns(turns, project.policy.relevance_level, project.seed)
+        data, _ = turns.contents()
+        return packed, {TURNS: data}, []
+    except UsageError as error:
+        return {}, {}, [f"Turns are not listed: {error}"]
 
 
 def _unique(entries: Iterable[InputFile]) -> list[InputFile]:
@@ -239,7 +215,7 @@ def _document(
             table.slug: render_latex([table], content.policy_line, merged(content.notes))
             for _, content in contents for table in tables_of(project, content)
         },
-        turns=turns if turns["turns"] else {},
+        turns=turns,
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from html.parser import HTMLParser
 import pytest
 
 from robustcs.documents.document import Document
-from robustcs.documents.html import FIRST_TURNS, render_html
+from robustcs.documents.html import render_html
+from robustcs.documents.page.first import FIRST_TURNS
 from tests.documents.conftest import HOSTILE
 
 VOID = {"meta", "input", "img", "br", "link"}
@@ -118,27 +119,26 @@ def test_what_a_page_needs(plain: Document) -> None:
 
 def test_many_turns_stand_packed_in_the_page_and_the_first_as_rows() -> None:
     names = [f"{topic}_{depth}" for topic in range(1, 61) for depth in range(1, 6)]
-    turns = [
-        {
-            "turn": name,
-            "topic": name,
-            "texts": [f"</script><b>{name}"],
-            "scores": [],
-            "bins": [],
-            "top": [],
-        }
-        for name in names
-    ]
-    data = {"formulations": ["Human"], "measures": [], "headline": 0, "cuts": [], "labels": {}, "runs": [], "depth": 5,
-            "relevant": 1, "passages": [], "turns": turns, "left_out": 0}  # fmt: skip
+    data = {
+        "ids": names,
+        "anchors": [f"turn-{name}" for name in names],
+        "systems": [],
+        "formulations": ["human"],
+        "headline": "",
+        "cuts": [],
+        "fields": [],
+        "texts": [("human", [f"</script><b>{name}\x1b" for name in names])],
+        "left_out": ["No room."],
+    }
     page = render_html(Document("t", (), "p", turns=data))
     packed = re.search(r'id="data">([A-Za-z0-9+/=]+)</script>', page)
     assert packed
     unpacked = json.loads(gzip.decompress(base64.b64decode(packed[1])))["turns"]
-    assert [turn["turn"] for turn in unpacked["turns"]] == names
-    assert unpacked["rows"][299] == ["60_5", "</script><b>60_5"]
+    assert unpacked["ids"] == names
+    assert unpacked["texts"][0][1][299] == "</script><b>60_5\x1b", "as it is in the file"
     assert page.count('<tr id="turn-') == FIRST_TURNS == 100
-    assert "</script><b>" not in page
+    assert "The first 100 of 300 turns" in page and "No room." in page
+    assert "</script><b>" not in page and "\x1b" not in page
 
 
 def test_the_same_bytes_twice(plain: Document) -> None:

@@ -1,4 +1,4 @@
-"""The page in a browser: sorting, filtering, links, cards, keyboard, accessibility, and that nothing runs or leaves it."""
+"""The page in a browser: sorting, filtering, links, the reader, keyboard, accessibility, and that nothing runs or leaves it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import csv
 import gzip
 import json
 import re
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,27 +20,10 @@ import robustcs
 from robustcs.documents.data import to_csv
 from robustcs.project.reading import read_project
 from robustcs.reporting.build import make_report
+from tests.browsing import Watched, open_turn, rows
 from tests.conftest import ROOT
 from tests.documents.hostile_project import write_hostile_project
 from tests.tables import table_of
-
-BROWSER = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-if BROWSER is None:
-    pytest.skip("no Chromium on this machine (apt-get install chromium)", allow_module_level=True)
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed (pip install 'robustcs[dev]')"
-)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        # containers run as root, where Chromium's sandbox cannot start
-        started = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -82,37 +64,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
     return _page_of(
         tmp_path_factory.mktemp("small") / "study", [f"3_{depth}" for depth in range(1, 8)], "Study"
     )
-
-
-class Watched:
-    """A page, and everything that it must not do."""
-
-    def __init__(self, browser: Any, **context: Any):
-        self.page = browser.new_page(viewport={"width": 1280, "height": 900}, **context)
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
-
-    def open(self, address: str) -> Any:
-        self.page.goto("about:blank")
-        self.page.goto(address)
-        self.page.wait_for_selector("html[data-ready]", state="attached")
-        return self.page
-
-    def check(self) -> None:
-        assert self.said == []
-        assert all(url.startswith("file:") and ".html" in url for url in self.asked), self.asked
-
-
-@pytest.fixture
-def watched(browser: Any) -> Iterator[Watched]:
-    one = Watched(browser)
-    yield one
-    one.check()
-    one.page.close()
 
 
 def cells(page: Any, table: str, column: int) -> list[str]:
@@ -240,11 +191,7 @@ def test_texts_that_a_spreadsheet_would_run_are_saved_as_texts(
     }
     page = watched.open(small)
     for turn, text in written.items():
-        page.evaluate("anchor => { location.hash = anchor }", f"turn-{turn}")
-        page.wait_for_function(
-            "turn => document.querySelector('#card-title')?.textContent === `Turn ${turn}`",
-            arg=turn,
-        )
+        open_turn(page, f"turn-{turn}", turn)
         page.get_by_label("Your note").fill(text)
     page.keyboard.press("Escape")
     with page.expect_download() as saved:
@@ -269,11 +216,7 @@ def test_turns_named_like_parts_of_the_language_and_reports_of_one_name(
     page = watched.open(_page_of(tmp_path / "a", turns, "Study"))
     assert page.locator("#turns").inner_text().count("✎") == 0
     for turn in turns:
-        page.evaluate("anchor => { location.hash = anchor }", f"turn-{turn}")
-        page.wait_for_function(
-            "turn => document.querySelector('#card-title')?.textContent === `Turn ${turn}`",
-            arg=turn,
-        )
+        open_turn(page, f"turn-{turn}", turn)
         assert page.locator("#note").input_value() == ""
         page.get_by_label("Your note").fill(f"on {turn}")
     page.reload()
@@ -296,19 +239,19 @@ def test_turns_named_like_parts_of_the_language_and_reports_of_one_name(
 
 def test_keys_go_through_the_turns_search_and_help(watched: Watched, address: str) -> None:
     page = watched.open(address)
-    order = page.locator("#turns tbody tr").evaluate_all("rows => rows.map((row) => row.id)")
+    order = rows(page)
     page.keyboard.press("j")
     page.keyboard.press("j")
-    page.wait_for_url(lambda url: url.endswith(f"#{order[1]}"))
+    page.wait_for_url(lambda url: url.endswith(f"#turn-{order[1]}"))
     page.keyboard.press("k")
-    page.wait_for_url(lambda url: url.endswith(f"#{order[0]}"))
+    page.wait_for_url(lambda url: url.endswith(f"#turn-{order[0]}"))
     page.keyboard.press("/")
     assert (
-        page.evaluate("document.activeElement.id") == "find"
-        and not page.locator("#card").is_visible()
+        page.evaluate("document.activeElement.id") == "where"
+        and not page.locator("#reader").is_visible()
     )
     page.keyboard.type("j?")
-    assert page.get_by_label("Find a turn").input_value() == "j?"
+    assert page.get_by_label("Filter", exact=True).input_value() == "j?"
     page.locator("h1").click()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("?")
@@ -336,45 +279,50 @@ def test_figures_take_the_colours_of_a_dark_page_and_stay_readable_on_a_phone(
     page.close()
 
 
-def test_the_filter_of_a_table_and_the_search_over_turns(watched: Watched, address: str) -> None:
-    page = watched.open(address)
-    page.get_by_label("Filter rows:").last.fill("bicycle")
-    rows = page.locator("#turns tbody tr:visible").all_text_contents()
-    assert 0 < len(rows) < 70 and all("bicycle" in row.lower() for row in rows)
-    assert len(
-        watched.open(page.url).locator("#turns tbody tr:visible").all_text_contents()
-    ) == len(rows)
-    page.get_by_label("Find a turn").fill("3_7")
-    page.get_by_label("Find a turn").press("Enter")
-    assert page.locator("#card h2").inner_text() == "Turn 3_7"
+def test_the_filter_of_a_table_and_that_of_turns(watched: Watched, address: str) -> None:
+    page = watched.open(f"{address}#unjudged-bounds?q.unjudged-bounds=human")
+    names = cells(page, "unjudged-bounds", 2)
+    assert names and all("human" in name.lower() for name in names)
+    found = page.get_by_label("Filter", exact=True)
+    found.fill("bicycle")
+    some = rows(page)
+    assert page.locator("#turns output").inner_text() == "24 of 70 turns"
+    assert cells(page, "unjudged-bounds", 2) == names, "the other table keeps its filter"
+    assert rows(watched.open(page.url)) == some
+    page.get_by_label("Filter", exact=True).fill("3_7")
+    page.get_by_label("Filter", exact=True).press("Enter")
+    assert page.locator("#reader h2").inner_text() == "Turn 3_7"
 
 
-def test_a_card_has_all_that_is_known_of_a_turn(watched: Watched, address: str) -> None:
-    card = watched.open(f"{address}#turn-3_7").locator("#card")
-    text = card.inner_text()
+def test_the_reader_has_all_that_is_known_of_a_turn(watched: Watched, address: str) -> None:
+    reader = watched.open(f"{address}#turn-3_7").locator("#reader")
+    text = reader.inner_text()
     for part in (
         "What kind of bicycle is best for commuting?",
         "How should I look after the chain?",
-        "Top 5 of every run",
+        "dropped: bicycle",
+        "QR: rewriter error: Human is correct, QR is not (correct: NDCG@3 ≥ 0.5).",
+        "first relevant at",
     ):
-        assert part in text
-    assert card.locator("del").all_text_contents()[0].endswith("bicycle?")
-    assert card.locator("ins").all_text_contents()[0].endswith("chain?")
-    assert [card.locator(f"{tag} .sign").first.inner_text() for tag in ("del", "ins")] == ["−", "+"]
-    assert [card.locator(f"{tag} .said").first.text_content() for tag in ("del", "ins")] == [
-        "removed: ",
-        "added: ",
-    ]
-    assert card.locator(".runs h4").all_text_contents() == ["original", "qr", "human"]
-    assert card.locator(".runs section").first.locator("li").count() == 5
+        assert part in text, part
+    original = reader.locator("dd").first
+    assert original.locator("del").all_text_contents()[0].endswith("bicycle?")
+    assert [original.locator(f"{tag} .sign").first.inner_text() for tag in ("del",)] == ["−"]
+    assert original.locator("del .said").first.text_content() == "missing: "
+    sides = reader.locator(".sides section")
+    assert sides.locator("h4 bdi").all_text_contents() == ["QR", "Human"]
+    assert [sides.nth(side).locator("li").count() for side in (0, 1)] == [10, 10]
     # the demo judged the top 5 of these runs
-    assert set(re.findall(r"grade \d", text)) >= {
-        "grade 0",
-        "grade 4",
-    }
-    row = card.locator("table").nth(1).locator("tr", has_text="NDCG@3 ≥ 0.5").inner_text()
-    assert "× × ✓" in row and "rewriter error" in row
-    assert all(len(passage) > 40 for passage in card.locator(".runs li p").all_text_contents())
+    assert set(re.findall(r"grade \d", text)) >= {"grade 0", "grade 4"}
+    assert all(len(one) > 40 for one in sides.locator("li p").all_text_contents())
+    joined = reader.locator(".sides path").count()
+    both = [set(sides.nth(side).locator("li .name").all_text_contents()) for side in (0, 1)]
+    assert joined == len(both[0] & both[1]) > 0
+    reader.get_by_label("Ranking on the left").select_option(label="Original")
+    assert sides.locator("h4 bdi").all_text_contents() == ["Original", "Human"]
+    reader.get_by_text("At every threshold").click()
+    row = reader.locator("tr", has_text="NDCG@3 ≥ 0.5").inner_text()
+    assert row.split()[-4:] == ["×", "×", "✓", "rewriter"]
 
 
 def test_a_point_names_its_turn_and_leads_to_it_with_mouse_and_keyboard(
@@ -394,14 +342,14 @@ def test_a_point_names_its_turn_and_leads_to_it_with_mouse_and_keyboard(
     page.keyboard.press("Enter")
     turn = told.text_content().split(":")[0]
     assert page.evaluate("location.hash") == f"#turn-{turn}"
-    assert page.locator("#card h2").inner_text() == f"Turn {turn}"
+    assert page.locator("#reader h2").inner_text() == f"Turn {turn}"
     page.keyboard.press("Escape")
-    assert not page.locator("#card").is_visible()
+    assert not page.locator("#reader").is_visible()
     # history goes back after the key was handled
     page.wait_for_url(lambda url: "#turn-" not in url)
     assert "turn-" not in page.url
     page.go_back()
-    assert page.locator("#card").is_visible()
+    assert page.locator("#reader").is_visible()
 
 
 def test_a_point_of_several_turns_leads_to_each(watched: Watched, address: str) -> None:
@@ -417,19 +365,46 @@ def test_a_point_of_several_turns_leads_to_each(watched: Watched, address: str) 
     anchors = [link.get_attribute("href") for link in told.locator("a").all()]
     assert anchors == [f"#{anchor}" for anchor in many.get_attribute("data-turns").split()]
     told.locator("a").last.click()
-    assert page.locator("#card").is_visible() and page.url.endswith(anchors[-1])
+    assert page.locator("#reader").is_visible() and page.url.endswith(anchors[-1])
 
 
-def test_neighbours_follow_the_list_as_it_is_sorted_and_filtered(
-    watched: Watched, address: str
-) -> None:
-    page = watched.open(f"{address}#turn-3_7?q.turns=bicycle")
-    shown = page.locator("#turns tbody tr:not([hidden])").evaluate_all(
-        "rows => rows.map((row) => row.id)"
-    )
-    at = shown.index("turn-3_7")
-    page.locator("#card a[rel=prev]").click()
-    assert page.evaluate("location.hash.slice(1).split('?')[0]") == shown[at - 1]
+def test_the_reader_stays_in_the_list(watched: Watched, address: str) -> None:
+    """Neighbours are those of the filter and the order; keys do not leave them, whatever the turn."""
+    page = watched.open(f"{address}#turns?where=cause%3Arewriter&sort=loss%40qr")
+    order = rows(page)
+    assert "18 of 70 turns" in page.locator("#turns").inner_text() and order[0] == "4_2"
+    page.locator(".rows a").first.click()
+    assert page.locator("#reader h2").inner_text() == f"Turn {order[0]}"
+    assert "1 of 18 turns · cause:rewriter" in page.locator("#reader .bar").inner_text()
+    assert page.locator("#reader a[rel=prev]").count() == 0
+    page.keyboard.press("k")
+    page.keyboard.press("j")
+    page.wait_for_url(lambda url: f"turn-{order[1]}?" in url)
+    page.locator("#reader a[rel=prev]").click()
+    assert page.locator("#reader h2").inner_text() == f"Turn {order[0]}"
+    visited = {order[0]}
+    for _ in range(20):
+        page.keyboard.press("j")
+        page.wait_for_timeout(20)
+        visited.add(page.locator("#reader h2").inner_text().removeprefix("Turn "))
+    assert len(visited) == 18 and page.locator("#reader a[rel=next]").count() == 0
+    outside = watched.open(f"{address}#turn-1_1?where=cause%3Arewriter&sort=loss%40qr")
+    assert "not among the 18 listed turns" in outside.locator("#reader .bar").inner_text()
+    assert outside.locator("#reader .bar a").count() == 0
+    outside.keyboard.press("j")
+    outside.wait_for_url(lambda url: f"turn-{order[0]}?where=" in url)
+
+
+def test_the_list_in_a_page_that_is_shared(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    page.get_by_label("Filter", exact=True).fill("cause:rewriter first@qr>4")
+    page.get_by_label("Order", exact=True).select_option(label="first relevant passage deepest: QR")
+    found = rows(page)
+    assert unquote(page.url).endswith("?where=cause:rewriter first@qr>4&sort=first@qr")
+    assert rows(watched.open(page.url)) == found and 1 < len(found) < 18
+    page.get_by_text("Fields of filters").click()
+    page.locator(".fields").get_by_text("pronoun:yes", exact=True).click()
+    assert page.get_by_label("Filter", exact=True).input_value().endswith("first@qr>4 pronoun:yes")
 
 
 def test_the_way_by_keyboard(watched: Watched, address: str) -> None:
@@ -445,7 +420,7 @@ def test_the_way_by_keyboard(watched: Watched, address: str) -> None:
             )
         )
     assert 0 < stops.count("point") <= 4, "one stop per figure"
-    assert {"A", "BUTTON", "DIV", "INPUT", "SUMMARY"} <= set(stops)
+    assert {"A", "BUTTON", "DIV", "SUMMARY"} <= set(stops)
 
 
 #: Takes most of the page away, except one part.
@@ -476,17 +451,23 @@ def _barriers(page: Any, part: str = "", rules: Sequence[str] = ()) -> dict[str,
 
 @pytest.mark.parametrize(
     ("scheme", "anchor"),
-    [("light", ""), ("dark", ""), ("light", "#turn-3_7"), ("dark", "#turn-3_7")],
+    [
+        ("light", ""),
+        ("dark", ""),
+        ("light", "#turn-3_7"),
+        ("dark", "#turn-3_7"),
+        ("dark", "#turns"),
+    ],
 )
 def test_no_serious_barriers(browser: Any, address: str, scheme: str, anchor: str) -> None:
     # the scanner is a script of its own
     watched = Watched(browser, color_scheme=scheme, bypass_csp=True)
     page = watched.open(address + anchor)
-    # a dark page has other colours and nothing else, as the next test says, and a card stands on the same page
+    # a dark page has other colours and nothing else, as the next test says, and the reader stands on the same page
     assert (
         _barriers(
             page,
-            "#card" if anchor else "",
+            {"": "", "#turns": "#turns"}.get(anchor, "#reader"),
             ["color-contrast", "link-in-text-block"] if scheme == "dark" else [],
         )
         == {}
@@ -548,6 +529,7 @@ def test_without_the_script_everything_but_passages_is_there(browser: Any, addre
     page.goto(f"{address}#turn-3_7")
     assert page.locator("#turns tbody tr").count() == 70
     assert "Who built the first bicycle?" in page.locator("#turn-3_7").inner_text()
+    assert "rewriter" in page.locator("#turn-3_7").inner_text()
     page.close()
 
 
@@ -564,9 +546,10 @@ def _start(page: Any, coder: str, **fields: str) -> None:
     page.locator("#review").get_by_label("Coder").fill(coder)
     for name, value in fields.items():
         field = page.locator("#review").get_by_label(re.compile(f"^{name.replace('_', ' ')}"))
-        field.fill(value) if name in ("Sample_size", "Random_seed") else field.select_option(
-            label=value
-        )
+        if name in ("Sample_size", "Random_seed", "Turns"):
+            field.fill(value)
+        else:
+            field.select_option(label=value)
     page.locator("#review").get_by_label("Coder").press("Enter")
 
 
@@ -585,7 +568,7 @@ def test_30_turns_are_coded_by_keyboard_and_counted(
     notes: dict[str, str] = {}
 
     def at() -> str:
-        return str(page.locator("#review .turn h3").inner_text().removeprefix("Turn "))
+        return str(page.locator("#review .turn h3").first.inner_text().removeprefix("Turn "))
 
     for number in range(30):
         turn = at()
@@ -663,12 +646,12 @@ def test_two_systems_side_by_side_and_only_where_they_differ(
     watched: Watched, address: str
 ) -> None:
     page = watched.open(address)
-    _start(page, "", Compared_with="Human", Turns="turns where NDCG@3 ≥ 0.5 gives ✓ ✓ ✓")
-    assert page.locator("#review .two section h4").all_text_contents() == ["QR", "Human"]
+    _start(page, "", Compared_with="Human", Turns="cause:correct")
+    assert page.locator("#review .sides h4 bdi").all_text_contents() == ["QR", "Human"]
     page.keyboard.press("d")
     about = page.locator("#review .about").inner_text()
     of = int(re.search(r"the (\d+) turns", about)[1])  # type: ignore[index]
-    assert "where QR and Human differ" in about and 0 < of < 31
+    assert "where QR and Human differ" in about and 0 < of < 43
     _new(page, "n", "both fail")
     page.keyboard.press("s")
     _new(page, "n", "lost entity")
@@ -739,12 +722,13 @@ def test_hostile_texts_stay_texts(watched: Watched, tmp_path: Path) -> None:
     data = json.loads(gzip.decompress(base64.b64decode(page.locator("#data").text_content())))[
         "turns"
     ]
-    assert len(data["turns"]) == 14
-    for turn in data["turns"]:
-        page.evaluate("anchor => { location.hash = anchor }", turn["anchor"])
-        page.wait_for_url(lambda url, anchor=turn["anchor"]: anchor in unquote(url))
-        assert page.locator("#card h2").text_content().startswith("Turn ")
-        assert page.locator("#card img, #card script, #card a[href^=javascript]").count() == 0
+    assert len(data["ids"]) == 14
+    for anchor in data["anchors"]:
+        page.evaluate("anchor => { location.hash = anchor }", anchor)
+        page.wait_for_url(lambda url, anchor=anchor: anchor in unquote(url))
+        assert page.locator("#reader h2").text_content().startswith("Turn ")
+        dangerous = "#reader img, #reader script, #reader a[href^=javascript]"
+        assert page.locator(dangerous).count() == 0
     page.keyboard.press("Escape")
     _start(page, "<img src=x onerror=alert(1)>", Sample_size="14")
     for number in range(14):

@@ -174,7 +174,7 @@ def _words(values: Sequence[Sequence[str]] | np.ndarray) -> dict[str, Any]:
 
 
 def _texts(turns: TurnRecords) -> dict[str, Any]:
-    """Return everything that is said in a turn, and before it."""
+    """Return texts, answers and labels of every turn, and the messages before it."""
     details, ids = turns.details, turns.table.ids
     messages = _Pool()
     history = [[messages.place(tuple(one)) for one in details.history(turn)] for turn in ids]

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation.missing_scores import bounded_comparisons
-from robustcs.evaluation.ranking import GradedTop
 from robustcs.evaluation.thresholds import (
     DEFAULT_THRESHOLDS,
     Threshold,
@@ -20,6 +19,7 @@ from robustcs.evaluation.thresholds import (
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Grouping
+from robustcs.records.record import TurnRecords
 from robustcs.records.schema import InputFile, TurnRecord
 from robustcs.result import (
     Evaluated,
@@ -86,10 +86,8 @@ class Comparison(Result):
 
     old, new
         The compared states.
-    tops
-        ``RUN, old`` or ``RUN, new`` → best passages by turn, for runs that changed; empty unless requested and known.
-    passages
-        Passage → text of these passages, if a collection contains them.
+    records
+        The records of the turns of both states; None for states that were not read from records.
     record
         Turn → its record in the new state, with the changes of its scores.
     """
@@ -162,8 +160,7 @@ class Comparison(Result):
 
     old: ProjectState
     new: ProjectState
-    tops: Mapping[str, GradedTop] = field(default_factory=dict)
-    passages: Mapping[str, str] = field(default_factory=dict)
+    records: tuple[TurnRecords, TurnRecords] | None = field(default=None, repr=False)
     record: Callable[[str], TurnRecord] = field(default=_no_record, repr=False)
 
     @property

@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 
 from robustcs.documents.data import to_json
 from robustcs.documents.document import Block, Card, Cards, Paragraph, TableBlock
-from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.text import beginning, one_line, visible
+from robustcs.documents.text import visible
 from robustcs.documents.words import clustered, noted, number, threshold_label
 from robustcs.errors import ExitCode, UsageError
 from robustcs.lazy import pd
@@ -21,7 +20,6 @@ from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
 from robustcs.studies.compare.fit import DOUBTFUL, LOST, split_note
-from robustcs.studies.compare.from_records import SHOWN as BEST
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, measure_label, subject
 from robustcs.studies.compare.missing import OPEN
 from robustcs.studies.compare.reasons import Line, lines_of
@@ -305,52 +303,17 @@ def _cards(crossed: list[pd.DataFrame]) -> Cards:
     return Cards("crossed", f"Turns that crossed a threshold: {which}", tuple(cards))
 
 
-#: Characters of a passage's text on the page.
-_LENGTH = 300
-
-
 def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
     """Return the HTML page of a comparison; it lists ``inputs`` at its end."""
     from robustcs.documents.html import result_page
+    from robustcs.documents.page.pack import packed_turns
+    from robustcs.studies.compare.turns import changed_turns
 
-    turns = _turns(result)
+    turns = {}
+    if len(result.turns):
+        turns = packed_turns(changed_turns(result), result.evaluated.policy.relevance_level)
     title = f"From {result.old.name} to {result.new.name}"
-    return result_page(title, result, show(result), inputs, turns if turns["turns"] else {})
-
-
-def _turns(result: Comparison) -> dict[str, Any]:
-    """Return every changed turn in the form of :mod:`robustcs.reporting.turns`, with each run in its old and new state."""
-    runs, metrics, changed = (
-        list(dict.fromkeys(result.turns[name])) for name in ("system", "metric", "turn")
-    )
-    states = (("old", result.old), ("new", result.new))
-    sides = {f"{run}, {when}": state.systems[run] for run in runs for when, state in states}
-    names, passages = list(sides), dict[str, int]()
-    conversations = result.evaluated.conversations_of(map(str, changed))
-    turns = [{
-        "turn": str(turn), "topic": conversations.of(str(turn)),
-        "texts": [system.texts.get(turn) for system in sides.values()],
-        "scores": [[system.scores.get(metric, {}).get(turn) for system in sides.values()] for metric in metrics],
-        "bins": [],
-        "top": [[(passages.setdefault(document, len(passages)), grade)
-                 for document, grade in result.tops.get(name, {}).get(str(turn), ())] for name in names],
-    } for turn in changed]  # fmt: skip
-    return {
-        "formulations": names,
-        "systems": names,
-        "measures": [measure_label(metric) for metric in metrics],
-        "headline": metrics.index(headline_measure(metrics)) if metrics else 0,
-        "cuts": [],
-        "labels": {},
-        "runs": names if result.tops else [],
-        "depth": BEST,
-        "relevant": result.evaluated.policy.relevance_level,
-        "passages": [
-            (name, beginning(one_line(result.passages.get(name, "")), _LENGTH)) for name in passages
-        ],
-        "turns": turns,
-        "left_out": 0,
-    }
+    return result_page(title, result, show(result), inputs, turns)
 
 
 SUFFIXES = (".json", ".xml")

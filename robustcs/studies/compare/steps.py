@@ -22,8 +22,7 @@ from robustcs.evaluation.holes import (
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.measures import evaluate
-from robustcs.evaluation.ranking import GradedTop, Ranking
-from robustcs.inputs.collection import read_passages
+from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.messages import Message, OptionName
@@ -39,7 +38,6 @@ from robustcs.statistics.units import units_of
 from robustcs.studies.compare.cases import NO_RANKINGS, Drawn
 from robustcs.studies.compare.changes import Rescored
 from robustcs.studies.compare.fit import Passage, open_passages
-from robustcs.studies.compare.from_records import SHOWN
 from robustcs.studies.compare.sides import Opened
 from robustcs.studies.compare.states import ProjectState
 from robustcs.wording import some_of, verb
@@ -258,23 +256,3 @@ def drawn_grades(old: Opened, new: Opened, seed: int) -> Drawn | str:
         filled.holes,
         filled.warnings,
     )
-
-
-def best_passages(sides: Sequence[Opened], runs: Sequence[str]) -> dict[str, GradedTop]:
-    """Return the best passages of these runs in both states, as far as they are known."""
-    return {
-        f"{name}, {when}": {turn: list(top[:SHOWN]) for turn, top in system.heads.items()}
-        for when, side in zip(("old", "new"), sides, strict=True)
-        for name, system in side.state.systems.items() if name in runs and system.heads
-    }  # fmt: skip
-
-
-def texts_of_passages(sides: Sequence[Opened], tops: Mapping[str, GradedTop]) -> dict[str, str]:
-    """Return the texts of these passages from the collections of both states."""
-    wanted = {document for top in tops.values() for best in top.values() for document, _ in best}
-    found: dict[str, str] = {}
-    for side in sides:
-        collection = side.workspace.project.collection if side.workspace else None
-        if collection and wanted - found.keys():
-            found |= read_passages(collection, wanted - found.keys())
-    return found

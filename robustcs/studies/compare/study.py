@@ -28,7 +28,6 @@ def ask(
     no_worse_than: Annotated[float, Opt("D")] | None = None,
     evidence: Literal["test", "expected", "bounds"] = "test",
     allow_missing: Annotated[int, at_least(0, rare=True)] = 0,
-    tops: bool = False,  # add the best passages of changed runs, for the page
 ) -> Comparison:
     """Show what changed between two states, and decide whether the change may be merged.
 
@@ -84,7 +83,6 @@ def ask(
     from robustcs.studies.compare.gate import no_worse, parse_condition
     from robustcs.studies.compare.sides import called_by, opened
     from robustcs.studies.compare.steps import (
-        best_passages,
         common_turns,
         conversations_of_states,
         depth_notes,
@@ -92,7 +90,6 @@ def ask(
         refuse_without_condition,
         rescored_runs,
         retrieved_deeper,
-        texts_of_passages,
     )
     from robustcs.studies.compare.turns import changes_between, record_of, with_change
 
@@ -179,12 +176,10 @@ def ask(
     named_states = replace(first, name=called[0]), replace(second, name=called[1])
     deeper = retrieved_deeper(sides[0], second)
     result = compare(*named_states, evaluated, rescored_runs(*sides), gate, seed, deeper)
-    best = best_passages(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
     changes = changes_between(first, second)
     return replace(
         result,
-        tops=best,
-        passages=texts_of_passages(sides, best),
+        records=(sides[0].turns, sides[1].turns),
         select=with_change(sides[1].turns.table, changes).where,
         record=partial(record_of, sides[1].turns, changes),
     )
@@ -228,7 +223,7 @@ def _run(
     workspace = call.workspace(call.on(lambda: start(**own)))
     if gate_report is not None:
         check_suffix(gate_report)
-    result = ask(workspace, fail_if=fail_if, tops=html is not None, **own)
+    result = ask(workspace, fail_if=fail_if, **own)
     undecided = {"pass": ExitCode.DONE, "fail": ExitCode.GATE_FAILED}.get(
         cannot_tell or "", ExitCode.CANNOT_TELL
     )

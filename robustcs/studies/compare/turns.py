@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from robustcs.documents.headline import headline_measure
 from robustcs.records.reading import TurnsFile
-from robustcs.records.record import TurnRecords
-from robustcs.records.schema import SystemRecord, TurnRecord
+from robustcs.records.record import READ, TurnRecords
+from robustcs.records.schema import Head, TurnRecord
 from robustcs.records.table import Contribution, FieldColumns, TurnTable, Values, aligned_numbers
+from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.fields import CHANGE
 from robustcs.studies.compare.states import ProjectState
 from robustcs.studies.fields import turns_of_file
@@ -87,28 +88,35 @@ def record_of(turns: TurnRecords, changes: Changes, turn: str) -> TurnRecord:
 # ---------------------------------------------------------------- both states
 
 
-def in_both(
-    old: TurnRecords, new: TurnRecords, changes: Changes, turns: Iterable[str], runs: Iterable[str]
-) -> TurnRecords:
-    """Return some turns with some runs in both states, from which a page is made.
+def changed_turns(result: Comparison) -> TurnRecords:
+    """Return the turns whose score changed, the largest change first, in both states.
 
-    ``RUN`` is a system of the new state, as filters know it; ``RUN, old`` has what a reader sees
-    beside it. Everything that is not a system's is that of the new state.
+    ``RUN, old`` and ``RUN, new`` are systems. Of the old state they have only what a reader sees
+    beside the new one, so that causes and outcomes in filters are those of the new state, like
+    everything that is not a system's. ``change`` has the names of the runs.
+
+    Raises :class:`ValueError` if the states were not read from records.
     """
-    chosen = list(runs)
-    records = {turn: _joined(old, new, changes, turn, chosen) for turn in turns}
+    if result.records is None:
+        raise ValueError("the states were not read from records")
+    old, new = result.records
+    runs, ids = (list(dict.fromkeys(result.turns[name])) for name in ("system", "turn"))
+    changes = changes_between(result.old, result.new)
+    records = {turn: _joined(old, new, changes, turn, runs) for turn in ids}
     wanted: dict[str, None] = {}
     for record in records.values():
         for own in record["systems"].values():
-            shown = (*own.get("ranking", ()), *own.get("given", ()))
+            shown = (*own.get("ranking", ())[:READ], *own.get("given", ()))
             wanted.update(dict.fromkeys(passage for passage, _ in shown))
     texts = {**old.details.passage_texts(wanted), **new.details.passage_texts(wanted)}
-    found = turns_of_file(TurnsFile(new.head(), records, texts))
+    # the names of formulations and groups are not those of these systems
+    head: Head = {**new.head(), "formulations": {}, "groups": {}}
+    found = turns_of_file(TurnsFile(head, records, texts))
     return TurnRecords(found.head, with_change(found.table, changes), found.cuts, found.details)
 
 
 def _joined(
-    old: TurnRecords, new: TurnRecords, changes: Changes, turn: str, runs: list[str]
+    old: TurnRecords, new: TurnRecords, changes: Changes, turn: str, runs: Collection[str]
 ) -> TurnRecord:
     """Return the record of a turn with runs in both states."""
     before, after = old.record(turn), record_of(new, changes, turn)
@@ -116,13 +124,12 @@ def _joined(
     for run in runs:
         earlier: Mapping[str, Any] = before["systems"].get(run, {})
         shown = {key: earlier[key] for key in _SHOWN_OF_OLD if key in earlier}
-        systems[f"{run}, old"] = cast(SystemRecord, {"scores": {}, **shown})
-        systems[run] = after["systems"].get(run, {"scores": {}})
+        systems[f"{run}, old"] = {"scores": {}, **shown}
+        systems[f"{run}, new"] = after["systems"].get(run, {"scores": {}})
     texts: dict[str, str] = {}
-    for name in dict.fromkeys([*before["texts"], *after["texts"]]):
+    for name, text in after["texts"].items():
         earlier_text = before["texts"].get(name)
-        if earlier_text is not None and earlier_text != after["texts"].get(name):
+        if name in runs and earlier_text is not None and earlier_text != text:
             texts[f"{name}, old"] = earlier_text
-        if name in after["texts"]:
-            texts[name] = after["texts"][name]
+        texts[f"{name}, new" if name in runs else name] = text
     return {**after, "systems": systems, "texts": texts}

@@ -20,6 +20,7 @@ from robustcs.cli.main import run
 from robustcs.errors import UsageError
 from robustcs.project.model import Project
 from robustcs.project.workspace import Workspace
+from robustcs.records.record import READ
 from robustcs.studies.compare.study import ask
 from tests.conftest import COMMANDS, ROOT, Command
 
@@ -143,13 +144,15 @@ def test_a_report_stands_for_its_judgments_and_passages(
         cards((folder / f"{name}.html").read_text("utf-8"))
         for name in ("from_project", "from_report")
     ]
-    assert (
-        pages[0] == pages[1] and pages[0]["runs"] and all(text for _, text in pages[0]["passages"])
-    )
+    assert pages[0] == pages[1] and pages[0]["rankings"]
+    assert len(pages[0]["passages"]) == len(pages[0]["passage_texts"]) > 10
+    for _, rankings in pages[0]["rankings"]:
+        for ranking in rankings:  # place of a passage, grade, and so on in turn
+            assert all(pages[0]["passage_texts"][place] for place in ranking[: 2 * READ : 2])
 
 
 def cards(page: str) -> dict[str, Any]:
-    """The turns of a page, as it holds them for its dialog."""
+    """The turns of a page, as it holds them for its list and reader."""
     [data] = re.findall(
         r'<script type="application/gzip" id="data">([A-Za-z0-9+/=]*)</script>', page
     )
@@ -401,13 +404,15 @@ def test_the_page_shows_old_beside_new(in_copy: Command, tmp_path: Path) -> None
     in_copy("compare plain.toml robustcs.toml --html changes.html")
     page = (tmp_path / "demo" / "changes.html").read_text("utf-8")
     known = cards(page)
-    assert len(known["turns"]) > 40 and None not in {
-        text for turn in known["turns"] for text in turn["texts"]
-    }
-    assert None not in {score for turn in known["turns"] for row in turn["scores"] for score in row}
-    assert {"qr, old", "qr, new"} <= set(
-        known["runs"]
-    ) and "From plain.toml to robustcs.toml" in page
+    assert len(known["ids"]) > 40
+    assert None not in {text for _, texts in known["texts"] for text in texts}
+    fields = {one["name"]: one["columns"][0] for one in known["fields"]}
+    assert None not in {score for _, scores in fields["ndcg_cut_3"] for score in scores}
+    assert {"qr, old", "qr, new"} <= set(dict(known["rankings"]))
+    assert "From plain.toml to robustcs.toml" in page
+    scores, changes = dict(fields["ndcg_cut_3"]), dict(fields["change"])["qr"]
+    for old, new, change in zip(scores["qr, old"], scores["qr, new"], changes, strict=True):
+        assert change is None or change == pytest.approx(new - old)
 
 
 def test_the_project_of_the_current_folder_has_no_say(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import robustcs
+from robustcs.documents.page.pack import packed_turns
 from robustcs.errors import UsageError
 from robustcs.project.reading import read_project
 from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
 from robustcs.studies.compare.analysis import Comparison
+from robustcs.studies.compare.turns import changed_turns
 from robustcs.studies.fields import turns_of
 from tests.conftest import Command
 
@@ -70,6 +73,36 @@ def test_a_record_has_its_changes_and_its_conversation(result: Comparison) -> No
     assert len(record["history"]) == (record["depth"] or 0) - 1 > 0
     unchanged = result.turns_where("change@human=0")[0]
     assert result.record(unchanged)["change"]["human"]["ndcg_cut_3"] == 0
+
+
+def test_the_page_shows_both_states(result: Comparison) -> None:
+    """With the conversation, texts of passages, and causes of the new state alone."""
+    packed = packed_turns(changed_turns(result))
+    assert packed["ids"] == list(dict.fromkeys(result.turns["turn"]))
+    names = [name for name, _ in packed["systems"]]
+    assert names[:2] == ["original, old", "original, new"] and len(names) == 6
+    row = result.turns[(result.turns["system"] == "qr") & (result.turns["metric"] == "P_1")].iloc[0]
+    place = packed["ids"].index(row.turn)
+    fields = {one["name"]: one for one in packed["fields"]}
+    scores = {name: values[place] for name, values in fields["P_1"]["columns"][0]}
+    assert (scores["qr, old"], scores["qr, new"]) == (row.old, row.new)
+    changes = dict(fields["change"]["columns"][packed["cuts"].index(_cut(packed, "P_1"))])
+    assert changes["qr"][place] == row.change
+    assert [name for name, _ in fields["cause"]["columns"][0]] == ["qr, new"]
+    conversation = [packed["messages"][one] for one in packed["history"][place]]
+    depth = dict(fields["depth"]["columns"][0])[""][place]
+    assert len(conversation) == depth - 1 and packed["messages"]
+    rankings = {name: tops[place] for name, tops in packed["rankings"]}
+    assert rankings["qr, old"] != rankings["qr, new"]
+    best = packed["passages"][rankings["qr, old"][0]]
+    record = result.records[0].record(row.turn)  # type: ignore[index]
+    assert best == record["systems"]["qr"]["ranking"][0][0]
+    assert packed["passage_texts"][rankings["qr, old"][0]]
+    assert "human, new" in dict(packed["texts"]) and "human, old" not in dict(packed["texts"])
+
+
+def _cut(packed: dict[str, Any], measure: str) -> dict[str, Any]:
+    return next(cut for cut in packed["cuts"] if measure in cut["names"])
 
 
 def test_the_terminal_lists_the_largest_changes_first(in_demo: Command) -> None:

@@ -1,4 +1,4 @@
-"""The same filters give the same turns in the command, in Python, and by a count of records by brute force."""
+"""The same filters give the same turns in the command, in Python, in the page, and by a count of records by brute force."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 import robustcs
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.records.filter import quoted
+from tests.browsing import Watched, page_of_turns
 from tests.conftest import Command, _runner
 
 Record = dict[str, Any]
@@ -21,6 +24,7 @@ Asked = tuple[str, Callable[[Record], bool]]
 #: Systems and turns with characters that mean something in filters.
 RUN = "acme:chat <small>@v2, b=1"
 TURNS = ["1_1", "1_2", "a:b", "c<d", "e@f", "7", "g>h", 'i"j', "-k", "l=m"]
+TURNS_IN_ORDER = sorted(TURNS, key=turn_sort_key)
 WORDS = ["shark", "Great White", "teeth", "sing_a_song", "Don't", "a:b"]
 
 
@@ -231,19 +235,17 @@ def drawn(draw: random.Random, passages: dict[str, str]) -> Asked:
     return f'"{word}"', found
 
 
-def test_two_hundred_filters(
-    project: Path,
-    records: list[Record],
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    command: Command = _runner(project, monkeypatch, capfd)
-    monkeypatch.chdir(project)
+#: A filter, and the turns that it selects.
+Selected = tuple[str, list[str]]
+
+
+@pytest.fixture(scope="module")
+def selections(project: Path, records: list[Record]) -> list[Selected]:
+    """Two hundred random filters, with the turns that a count of records by brute force gives."""
     lines = (project / "collection.jsonl").read_text("utf-8").splitlines()
     passages = {one["id"]: one["contents"] for one in map(json.loads, lines)}
     draw = random.Random(56)
-    opened = robustcs.turns("robustcs.toml")
-    selected = 0
+    found = []
     for _ in range(200):
         terms = [drawn(draw, passages) for _ in range(draw.choice([1, 1, 2, 3]))]
         excluded = [draw.random() < 0.3 for _ in terms]
@@ -253,12 +255,108 @@ def test_two_hundred_filters(
             for record in records
             if all(meaning(record) != no for no, (_, meaning) in zip(excluded, terms, strict=True))
         ]
+        found.append((where, wanted))
+    assert sum(bool(wanted) for _, wanted in found) > 100
+    return found
+
+
+def test_two_hundred_filters(
+    project: Path,
+    selections: list[Selected],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    command: Command = _runner(project, monkeypatch, capfd)
+    monkeypatch.chdir(project)
+    opened = robustcs.turns("robustcs.toml")
+    for where, wanted in selections:
         assert list(opened.turns_where(where)) == wanted, where
-        selected += bool(wanted)
         given = command(f"turns --where={_shell(where)} --format json --table records")
         told = json.loads(given.out)["tables"]["records"]
         assert [row["turn"] for row in told] == wanted, where
-    assert selected > 100
+
+
+#: Types filters into the search box, and returns the listed turns and the message of each.
+_TYPE = """filters => {
+  const box = document.getElementById("where");
+  return filters.map((filter) => {
+    box.value = filter;
+    box.dispatchEvent(new Event("input"));
+    const turns = [...document.querySelectorAll(".rows li")].map((row) => row.dataset.turn);
+    return [turns, document.querySelector(".wrong").textContent];
+  });
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(project: Path) -> str:
+    return page_of_turns(project / "robustcs.toml", project)
+
+
+def test_the_same_two_hundred_filters_in_the_page(
+    page: str, selections: list[Selected], watched: Watched
+) -> None:
+    shown = watched.open(page).evaluate(_TYPE, [where for where, _ in selections])
+    for (where, wanted), (turns, message) in zip(selections, shown, strict=True):
+        assert (turns, message) == (wanted, ""), where
+
+
+def test_thresholds_and_orders_in_the_page(project: Path, page: str, watched: Watched) -> None:
+    """Filters with every threshold of the page, each in every order, as robustcs turns gives them."""
+    config = project / "robustcs.toml"
+    systems = ["qr", "human", quoted(RUN)]
+    orders = ["", "loss", "first", "disagreement", "ndcg_cut_3", '"P@1"@human', "depth"]
+    orders += [f"{name}@{system}" for name in ("loss@qr", "first", "ndcg_cut_3")
+               for system in systems if "@" not in name] + ["loss@qr"]  # fmt: skip
+    filters = ["at:ndcg_cut_3>0 cause:rewriter", 'at:"nDCG@3"=1 correct:no', "at:P_1=1 place:*", "loss>0",
+               "at:P_1=1 loss>0", f"unjudged@{quoted(RUN)}>=0", "turn:1_1,1_2,a:b".replace("a:b", '"a:b"')]  # fmt: skip
+    opened = watched.open(page)
+    for order in orders:
+        wanted = [
+            list(robustcs.turns(config, where=where, sort=order or "id").ids) for where in filters
+        ]
+        opened.evaluate("hash => { location.hash = hash }", f"#turns?{urlencode({'sort': order})}")
+        opened.wait_for_function(
+            "order => document.getElementById('order').value === order", arg=order
+        )
+        shown = opened.evaluate(_TYPE, filters)
+        assert [turns for turns, _ in shown] == wanted, order
+
+
+def test_wrong_filters_have_the_same_words_in_the_page(
+    project: Path, page: str, watched: Watched
+) -> None:
+    wrong = [
+        "cuase:ranker", "cause@nobody:ranker", "cause<3", "depth:shallow", "depth<", '"great', ":x", "-",
+        "cause@acme:chat:small", "user@example.org", "depth<1,2", "at:ndcg_cut_3", "at:map>=0.5", "blame:ranker",
+        "at:ndcg_cut_3>=many", "zzz:1", "ndcg_cut3<0.2", "turn@qr:1_1", "sharkk:3", "a\tb<c",
+    ]  # fmt: skip
+    shown = watched.open(page).evaluate(_TYPE, wrong)
+    opened = robustcs.turns(project / "robustcs.toml")
+    for where, (turns, message) in zip(wrong, shown, strict=True):
+        with pytest.raises(robustcs.errors.UsageError) as error:
+            opened.turns_where(where)
+        assert message == str(error.value), where
+        assert turns == TURNS_IN_ORDER, "the list stays as it was"
+
+
+def test_turns_and_systems_with_special_characters_in_the_page(page: str, watched: Watched) -> None:
+    opened = watched.open(page)
+    for turn in TURNS:
+        where = f"turn:{quoted(turn)} unjudged@{quoted(RUN)}:*"
+        wanted = [turn] if turn in TURNS[:8] else []
+        assert opened.evaluate(_TYPE, [where])[0] == [wanted, ""]
+        if wanted:
+            opened.locator(".rows a").click()
+            reader = opened.locator("#reader")
+            assert reader.locator("h2").inner_text() == f"Turn {turn}"
+            assert reader.get_by_label("Ranking on the left").locator("option").all_inner_texts() == [
+                "Original", "QR", "Human", RUN
+            ]  # fmt: skip
+            address = opened.url
+            opened = watched.open(address)
+            assert opened.locator("#reader h2").inner_text() == f"Turn {turn}"
+            opened.keyboard.press("Escape")
 
 
 def _shell(text: str) -> str:
