@@ -1,5 +1,6 @@
 // The list of turns: the filter, the order, and rows of which only the visible ones are made.
 
+const MOST_VALUES = 12; // values of a field that are offered
 const CAUSES = { correct: "correct", rewriter: "qr", ranker: "qa", reader: "qa" }; // cause → its colour
 
 // `box`: where the list stands. `view`: where, sort, address(anchor) and change(where, sort).
@@ -54,6 +55,11 @@ const turnList = (turns, box, view, notes) => {
       const blame = turns.words("blame", system, place);
       if (blame) parts.push(`${turns.label(system)}: ${blame}`);
     }
+    const changes = turns.systemsOf("change").flatMap((system) => {
+      const change = turns.value("change", system, place);
+      return change === null ? [] : [`${turns.label(system)} ${change < 0 ? "−" : "+"}${Math.abs(change).toFixed(2)}`];
+    });
+    if (changes.length) parts.push(changes.join(", "));
     const kinds = new Set(outcomes.map((system) => turns.words("kind", system, place)).filter(Boolean));
     if (!named && kinds.size) parts.push([...kinds].join(", "));
     const firsts = turns.systemsOf("first").filter((system) => !shownSystems.length || shownSystems.includes(system)).slice(-2);
@@ -192,7 +198,7 @@ const turnList = (turns, box, view, notes) => {
     const entry = (field) => {
       const columns = turns.table.columns(field);
       const words = field.kind === "words" ? [...new Set(columns.flatMap(([, values]) => values.words.flat()))].sort(collator.compare) : [];
-      const few = words.length <= 12 ? words : [];
+      const few = words.length <= MOST_VALUES && field.name !== "conversation" ? words : [];
       const systems = columns.map(([system]) => system).filter(Boolean);
       return [
         make("dt", {}, make("code", {}, quoted(field.aliases[0] ?? field.name))),

@@ -7,6 +7,7 @@ const WHY = {
   reader: () => "reader error: even Human is not correct",
 };
 
+const SVG = "http://www.w3.org/2000/svg"; // the name of a namespace; nothing is loaded
 const OUTCOMES = ["kind", "outcome", "lost"]; // fields of answers
 
 const turnReader = (turns) => {
@@ -73,7 +74,8 @@ const turnReader = (turns) => {
 
   const scores = (place, wanted = () => true) => {
     const fields = [...turns.measures, ...COLUMNS.flatMap((name) => turns.fields.get(name) ?? [])].filter((field) => field.per_system);
-    const systems = data.systems.map(([name]) => name).filter(wanted);
+    const known = fields.flatMap((field) => turns.systemsOf(field.name));
+    const systems = [...new Set([...data.systems.map(([name]) => name), ...known])].filter(wanted);
     const rows = systems.map((system) => [system, ...fields.map((field) =>
       turns.systemsOf(field.name).includes(system) ? asText(field, system, place) : "")]);
     const used = fields.map((_, at) => rows.some((line) => line[at + 1] !== ""));
@@ -128,7 +130,7 @@ const turnReader = (turns) => {
   const passage = ({ passage: at, grade: value }, ...facts) => {
     const text = data.passage_texts[at];
     const item = make("li", { className: "passage" }, grade(value), " ", make("bdi", { className: "name" }, data.passages[at]),
-      ...facts.flatMap((fact) => [" · ", fact]), ...(text ? [make("p", { dir: "auto" }, text)] : []));
+      ...facts.flatMap((fact) => [" · ", fact]), ...(text ? [make("p", { dir: "auto" }, text.trim())] : []));
     item.dataset.passage = at;
     return item;
   };
@@ -232,7 +234,7 @@ const turnReader = (turns) => {
       const other = there.get(item.dataset.passage);
       if (!other) continue;
       const [from, to] = [middle(item), middle(other)];
-      const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+      const line = document.createElementNS(SVG, "path");
       line.setAttribute("d", `M0 ${from}C24 ${from} 24 ${to} 48 ${to}`);
       if (item.querySelector(".relevant")) line.setAttribute("class", "relevant-line");
       svg.append(line);
@@ -248,7 +250,7 @@ const turnReader = (turns) => {
       const shown = (systems ?? pair ?? standard()).filter((name) => known.includes(name)).slice(0, 2);
       if (!shown.length) return box.replaceChildren(make("p", {}, "(nothing retrieved)"));
       const [first, second = null] = shown;
-      const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      const svg = document.createElementNS(SVG, "svg");
       svg.setAttribute("aria-hidden", "true");
       box.classList.toggle("one", second === null);
       box.classList.toggle("whole", wholePassages);
