@@ -16,6 +16,7 @@ from robustcs.records.reading import read_turns
 from robustcs.records.record import READ, TurnRecords
 from robustcs.records.schema import SCHEMA, Head, SystemRecord, TurnRecord
 from robustcs.studies.fields import turns_of
+from tests.documents.figure_projects import write_project
 
 
 @pytest.fixture(scope="module")
@@ -190,3 +191,27 @@ def test_required_keys_are_those_of_the_schema() -> None:
     assert Head.__required_keys__ == set(get_type_hints(Head))
     assert SystemRecord.__required_keys__ == {"scores"}
     assert "change" in TurnRecord.__optional_keys__
+
+
+def test_wordings_of_a_grid_have_their_texts(tmp_path: Path) -> None:
+    """Those of a set with their name; of a formulation with their name, its own."""
+    runs = [f"{wording}/{ranker}" for wording in ("short", "other") for ranker in ("x", "y")]
+    path = write_project(tmp_path, runs=runs, texts=False)
+    (tmp_path / "short.tsv").write_text("id\tquery\n1_1\tWhat now?\n", "utf-8")
+    cells = [f'"{name}" = "run{number}.run"' for number, name in enumerate(runs)]
+    lines = ['qrels = "qrels.txt"', "[texts]", 'short = "short.tsv"', "[components]", *cells]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    turns = turns_of(TurnInputs(Workspace(read_project(path))))
+    assert turns.record("1_1")["texts"] == {"short": "What now?"}
+    assert turns.record("1_2")["texts"] == {}
+    assert turns.table.where('"what now"') == ["1_1"]
+
+
+def test_sets_that_ask_few_turns_hide_no_scores(tmp_path: Path) -> None:
+    """A turn that no set of paraphrases asks still counts for Original, QR and Human."""
+    path = write_project(tmp_path, answered=0.3)
+    table = turns_of(TurnInputs(Workspace(read_project(path)))).table
+    counts = {
+        name: len(table.where(f"ndcg_cut_3@{name}:*")) for name in ("original", "human", "one")
+    }
+    assert counts == {"original": 12, "human": 12, "one": 4}
