@@ -14,14 +14,14 @@ from robustcs.records.filter import normalised, quoted
 from robustcs.studies.fields import turns_of
 
 
-def sheet(workspace: Workspace, where: str, size: int, systems: Sequence[str]) -> str:
+def sheet(workspace: Workspace, where: str, limit: int, systems: Sequence[str]) -> str:
     """Return JSON lines that a coder completes, one for each turn drawn, in random order.
 
     where
         The filter that selects the turns to draw from; empty for all turns with a score in the
         headline measure, or all turns if there is none.
-    size
-        The number of turns.
+    limit
+        The number of turns to draw.
     systems
         The systems that the coder reads; empty for the rewriters, or all systems without them.
 
@@ -43,7 +43,7 @@ def sheet(workspace: Workspace, where: str, size: int, systems: Sequence[str]) -
     if len(population) == len(table.ids):
         said = ""
     seed = workspace.project.seed
-    drawn = table.ordered(population, "random", seed)[:size]
+    drawn = table.ordered(population, "random", seed)[:limit]
     sample = {
         "kind": "random",
         "seed": seed,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def ask(workspace: Workspace) -> Reviews:
     """Estimate how frequent each kind of failure is, from categories that coders assigned to turns.
 
-    FILE... are exports of the page (review.jsonl), or sheets of --draw that a coder completed; several files are combined.
+    FILE... are exports of the page (review.jsonl), or sheets of --export that a coder completed; several files are combined.
     Without FILE, the command uses [review] in robustcs.toml. Each line is one turn that a coder reviewed: turn, systems,
     categories, note, coder and sample.
 
@@ -28,11 +28,11 @@ def ask(workspace: Workspace) -> Reviews:
     The command also crosses the categories with the bins, components and outcomes of the turns, if the project has their
     inputs. For several systems, it compares their categories on the same turns. For several coders, it measures agreement.
 
-    --draw writes a sheet: a random sample of the turns that --where selects (default: turns with scores). For each turn, write
+    --export writes a sheet: a random sample of the turns that --where selects (default: turns with scores). For each turn, write
     a list of categories in place of null. Turns with null are not read yet.
 
     Examples:
-      robustcs review --draw sheet.jsonl --where cause:rewriter --size 50
+      robustcs review --export sheet.jsonl --where cause:rewriter --limit 50
       robustcs review review.jsonl
       robustcs review ann.jsonl ben.jsonl --table coders
       robustcs review review.jsonl --write-slices reviewed.tsv
@@ -53,24 +53,24 @@ def _run(
     call: Call,
     files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)],
     write_slices: File | None,
-    draw: File | None,
-    where: Annotated[str, Opt("FILTER", needs="--draw")] = "",
-    size: Annotated[int, at_least(1, needs="--draw")] = 30,
-    system: Annotated[tuple[str, ...], Opt("NAME", needs="--draw")] = (),
+    export: File | None,
+    where: Annotated[str, Opt("FILTER", needs="--export")] = "",
+    limit: Annotated[int, at_least(1, needs="--export")] = 30,
+    show: Annotated[tuple[str, ...], Opt("SYSTEM", needs="--export")] = (),
 ) -> None:
     """Run the command.
 
-    draw
+    export
         Write a sheet with a random sample of turns to this file, and stop.
 
     where
         Draw from the turns that this filter selects, as in robustcs turns (default: turns with a score).
 
-    size
+    limit
         Number of turns to draw (default: 30).
 
-    system
-        System that the coder reads (default: the rewriters, else all). Repeatable.
+    show
+        Systems that the coder reads (default: the rewriters, else all). Repeatable.
 
     write_slices
         Also write a TSV with one row per reviewed turn and one column per category (yes, no; empty if coders disagree), for
@@ -84,15 +84,15 @@ def _run(
     from robustcs.studies.review.steps import crossed, read_given_reviews
 
     project = call.project
-    if draw is not None:
+    if export is not None:
         if files or write_slices:
             raise UsageError(
                 "conflicting-options",
-                "--draw writes a sheet and reads no reviews",
+                "--export writes a sheet and reads no reviews",
                 "leave out the others",
             )
-        require_writable(draw)
-        call.write(draw, sheet(call.workspace(project), where, size, system))
+        require_writable(export)
+        call.write(export, sheet(call.workspace(project), where, limit, show))
         return
     if files:
         project = replace(project, review=ReviewFiles(tuple(map(Path, files))))

@@ -1,4 +1,4 @@
-"""``robustcs review --draw``: a random sample of the turns that a filter selects, and its analysis."""
+"""``robustcs review --export``: a random sample of the turns that a filter selects, and its analysis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 def test_a_sheet_is_drawn_completed_and_analysed(in_copy: Command, tmp_path: Path) -> None:
     path = tmp_path / "demo" / "sheet.jsonl"
-    in_copy("review --draw sheet.jsonl --where 'cause:rewriter' --size 12 --seed 4")
+    in_copy("review --export sheet.jsonl --where 'cause:rewriter' --limit 12 --seed 4")
     lines = lines_of(path)
     listed = in_copy("turns --where cause:rewriter --sort random --seed 4 --limit 12 --format json")
     rows = json.loads(listed.out)["tables"]["records"]
@@ -76,7 +76,7 @@ def test_answers_without_a_headline(tmp_path: Path) -> None:
 
 
 def test_systems_are_named(in_copy: Command, tmp_path: Path) -> None:
-    in_copy("review --draw sheet.jsonl --system HUMAN --system qr --size 1")
+    in_copy("review --export sheet.jsonl --show HUMAN --show qr --limit 1")
     (line,) = lines_of(tmp_path / "demo" / "sheet.jsonl")
     assert line["systems"] == ["human", "qr"] and list(line["answers"]) == ["human", "qr"]
 
@@ -84,15 +84,15 @@ def test_systems_are_named(in_copy: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("--draw review/ada.jsonl", "review/ada.jsonl"),
-        ("--draw s.jsonl --where cause:nothing", "no turn is selected by cause:nothing"),
-        ("--draw s.jsonl --where cuase:ranker", "did you mean cause?"),
+        ("--export review/ada.jsonl", "review/ada.jsonl"),
+        ("--export s.jsonl --where cause:nothing", "no turn is selected by cause:nothing"),
+        ("--export s.jsonl --where cuase:ranker", "did you mean cause?"),
         (
-            "--draw s.jsonl --system qrr",
+            "--export s.jsonl --show qrr",
             "there is no system 'qrr'; choose from original, qr, human",
         ),
-        ("--draw s.jsonl review/ada.jsonl", "--draw writes a sheet and reads no reviews"),
-        ("--where cause:ranker", "--where has no effect without --draw"),
+        ("--export s.jsonl review/ada.jsonl", "--export writes a sheet and reads no reviews"),
+        ("--where cause:ranker", "--where has no effect without --export"),
     ],
 )
 def test_what_is_refused(line: str, found: str, in_copy: Command, tmp_path: Path) -> None:
@@ -101,14 +101,14 @@ def test_what_is_refused(line: str, found: str, in_copy: Command, tmp_path: Path
 
 
 def test_a_sheet_that_nobody_read(in_copy: Command) -> None:
-    in_copy("review --draw sheet.jsonl --size 5")
+    in_copy("review --export sheet.jsonl --limit 5")
     error = " ".join(in_copy("review sheet.jsonl", code=3).err.split())
     assert "no turn of the sheet is read (5); write a list of categories in place of null" in error
-    assert "these are reviewed turns" in in_copy("review --draw sheet.jsonl", code=2).err
+    assert "these are reviewed turns" in in_copy("review --export sheet.jsonl", code=2).err
 
 
 def test_the_sheet_is_a_file_of_reviews_in_python(in_copy: Command, tmp_path: Path) -> None:
-    in_copy("review --draw sheet.jsonl --size 3 --where 'type:\"words dropped\"'")
+    in_copy("review --export sheet.jsonl --limit 3 --where 'type:\"words dropped\"'")
     path = tmp_path / "demo" / "sheet.jsonl"
     path.write_text(path.read_text("utf-8").replace('"categories": null', '"categories": []'))
     result = robustcs.review(tmp_path / "demo" / "robustcs.toml", files=[path])

@@ -113,7 +113,7 @@ def test_bins_and_sheets(names: Command, tmp_path: Path) -> None:
     told = json.loads(names("breakdown --show=-01 --format json --table records").out)
     assert {row["turn"] for row in told["tables"]["records"]} == {IDS[1], IDS[3], IDS[5]}
     where = _shell(f"cause@{quoted(QR)}:rewriter")
-    names(f"review --draw sheet.jsonl --where {where} --system {_shell(QR.lower())}")
+    names(f"review --export sheet.jsonl --where {where} --show {_shell(QR.lower())}")
     drawn = [json.loads(line) for line in (tmp_path / "sheet.jsonl").read_text().splitlines()]
     assert {one["turn"] for one in drawn} == {IDS[1], IDS[3], IDS[5]}
     assert drawn[0]["systems"] == [QR]
