@@ -85,7 +85,7 @@ def selected(table: TurnTable, where: str, sort: str) -> int:
     return len(turns)
 
 
-@pytest.mark.parametrize("name", [name for name in PROJECTS if name != "twelve rewriters"])
+@pytest.mark.parametrize("name", PROJECTS)
 def test_every_verdict_that_counts_turns_lists_them(name: str, tmp_path: Path) -> None:
     verdicts, _ = checked(read_project(PROJECTS[name](tmp_path)))
     assert verdicts
