@@ -211,6 +211,12 @@ const COMPARE = {
   "<": (value, limit) => value < limit, "<=": (value, limit) => value <= limit, ">": (value, limit) => value > limit,
   ">=": (value, limit) => value >= limit, "=": (value, limit) => value === limit,
 };
+// Operator of a threshold → whether a score that exceeds it by so much passes; as robustcs/evaluation/thresholds.py.
+const TOLERANCE = 1e-9;
+const PASSES = {
+  ">": (difference) => difference > TOLERANCE, ">=": (difference) => difference >= -TOLERANCE,
+  "=": (difference) => Math.abs(difference) <= TOLERANCE,
+};
 const SEARCHED = 10; // passages of each ranking in which words are searched
 
 class TurnTable {
@@ -233,7 +239,8 @@ class TurnTable {
     return this.places.filter((place) => tests.every(([holds, excludes]) => holds(place) !== excludes));
   }
 
-  // The place of a measure and threshold among those of the page; 0, the headline, without one.
+  // The place of a measure and threshold among those of the page; 0, the headline, without one. For a threshold that the page
+  // does not have: the measure, the places of its other thresholds, and which scores pass.
   cutOf(asked) {
     if (!asked) return 0;
     const { cuts } = this.data;
@@ -246,11 +253,9 @@ class TurnTable {
     const value = /^[0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?$/.test(asked.value) ? Number(asked.value) : null;
     if (value === null) refuse(`cannot read threshold ${shown(written)}`, "use '>0', '>=0.5', '=1' or a number");
     const found = own.find((cut) => cut.operator === asked.operator && cut.value === value);
-    if (!found) {
-      const known = own.map((cut) => `at:${quoted(cut.names[0])}${cut.operator}${cut.value}`).join(", ");
-      refuse(`this page has no causes at ${asked.measure}${written}`, `it has ${known}; robustcs turns has all thresholds`);
-    }
-    return cuts.indexOf(found);
+    if (found) return cuts.indexOf(found);
+    const holds = (score) => PASSES[asked.operator](score - value);
+    return { measure: own[0].names[0], cuts: own.map((cut) => cuts.indexOf(cut)), holds, written };
   }
 
   field(name) {
@@ -264,7 +269,54 @@ class TurnTable {
 
   // The (system, values) of a field at a cut.
   columns(field, at = 0) {
+    if (typeof at === "object" && field.by_cut) return this.columnsAt(field, at);
     return field.columns[at] ?? field.columns[0];
+  }
+
+  // Those at a threshold that the page does not have, from scores and from other thresholds of the measure.
+  columnsAt(field, at) {
+    const known = at.cuts.map((cut) => new Map(field.columns[cut]));
+    const scores = new Map(this.columns(this.fields.get(normalised(at.measure))));
+    const wordOf = (values, place) => values?.words[values.of[place]][0] ?? "";
+    const column = (system, word) => {
+      const values = this.places.map(word);
+      const words = [...new Set(values)];
+      return [system, { words: words.map((one) => (one ? [one] : [])), of: values.map((one) => words.indexOf(one)) }];
+    };
+    const words = {
+      correct: (system, place) => {
+        const score = scores.get(system)[place];
+        return score === null ? "" : at.holds(score) ? "yes" : "no";
+      },
+      cause: (system, place, component) => {
+        if (!wordOf(known[0].get(system), place)) return ""; // not scored
+        if (!at.holds(scores.get("human")[place])) return component;
+        return at.holds(scores.get(system)[place]) ? "correct" : "rewriter";
+      },
+      // the place is the same at every threshold at which the turn is not correct
+      place: (system, place) => {
+        const score = scores.get(system)?.[place] ?? null;
+        if (score === null || at.holds(score)) return "";
+        const found = known.map((columns) => wordOf(columns.get(system), place)).find(Boolean);
+        if (!found && this.value("judged", place) !== null) this.refuseAt(field, at);
+        return found ?? "";
+      },
+    }[field.name];
+    if (field.name === "loss") return field.columns[at.cuts[0]]; // depends on the measure only
+    if (!words) this.refuseAt(field, at);
+    const component = [...known[0].values()].some((values) => values.words?.some(([word]) => word === "reader")) ? "reader" : "ranker";
+    return [...known[0].keys()].map((system) => column(system, (place) => words(system, place, component)));
+  }
+
+  refuseAt(field, at) {
+    const { cuts } = this.data;
+    const known = at.cuts.map((cut) => `at:${quoted(at.measure)}${cuts[cut].operator}${cuts[cut].value}`).join(", ");
+    refuse(`this page has no ${field.name} at ${at.measure}${at.written}`, `it has ${known}; robustcs turns has all thresholds`);
+  }
+
+  // The number of a field that is not per system; null without one.
+  value(name, place) {
+    return this.fields.get(name)?.columns[0][0]?.[1][place] ?? null;
   }
 
   // Those of one system; without a system, all.

@@ -197,8 +197,8 @@ const turnList = (turns, box, view, notes) => {
     };
     const entry = (field) => {
       const columns = turns.table.columns(field);
-      const words = field.kind === "words" ? [...new Set(columns.flatMap(([, values]) => values.words.flat()))].sort(collator.compare) : [];
-      const few = words.length <= MOST_VALUES && field.name !== "conversation" ? words : [];
+      const words = field.kind === "words" ? [...new Set(columns.flatMap(([, values]) => values.words.flat()))] : [];
+      const few = words.length <= MOST_VALUES && field.name !== "conversation" ? words.sort(collator.compare) : [];
       const systems = columns.map(([system]) => system).filter(Boolean);
       return [
         make("dt", {}, make("code", {}, quoted(field.aliases[0] ?? field.name))),
@@ -210,10 +210,15 @@ const turnList = (turns, box, view, notes) => {
           })),
       ];
     };
-    return make("details", { className: "fields" }, make("summary", {}, "Fields of filters"),
+    const box = make("details", { className: "fields" }, make("summary", {}, "Fields of filters"),
       make("p", { className: "note" },
-        "All terms must hold. -term excludes. FIELD@SYSTEM asks one system. FIELD:A,B has one of two values, FIELD:* any. Numbers: <, <=, >, >= and =."),
-      make("dl", {}, ...data.fields.flatMap(entry)));
+        "All terms must hold. -term excludes. FIELD@SYSTEM asks one system. FIELD:A,B has one of two values, FIELD:* any. Numbers: <, <=, >, >= and =."));
+    // made when it is opened, also because a review may have added fields
+    box.addEventListener("toggle", () => {
+      box.querySelector("dl")?.remove();
+      if (box.open) box.append(make("dl", {}, ...data.fields.flatMap(entry)));
+    });
+    return box;
   };
 
   const form = make("form", { className: "filter", role: "search" },

@@ -6,7 +6,7 @@
 const unpack = async () => {
   const packed = document.getElementById("data")?.textContent;
   if (!packed) return { turns: {}, latex: {} };
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const bytes = Uint8Array.fromBase64?.(packed) ?? Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 };
 

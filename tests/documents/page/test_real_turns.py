@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlparse
 
 import pytest
 
@@ -150,3 +151,20 @@ def test_an_elliptical_turn_without_judgments_has_its_conversation(
     said = page.locator("#reader .messages li span").all_inner_texts()
     assert said == ["What is throat cancer?", "Is it treatable?", "Tell me about lung cancer."]
     assert "What are its symptoms?" not in said
+
+
+def test_any_threshold_gives_the_turns_of_the_command(watched: Watched, cast2019_page: str) -> None:
+    """The page has causes at a few thresholds, and finds those at others from the scores."""
+    config = Path(urlparse(cast2019_page).path).with_name("robustcs.toml")
+    result = robustcs.turns(config)
+    page = watched.open(cast2019_page)
+    for where in (
+        "at:ndcg_cut_3>=0.2 cause:rewriter",
+        "at:ndcg_cut_3>0.35 cause:ranker place@human:top,10",
+        "at:ndcg_cut_3>=0.8 correct@original:yes",
+        "at:P_1>=1 loss>0",
+    ):
+        wanted = result.turns_where(where)
+        page.get_by_label("Filter", exact=True).fill(where)
+        assert selected(page) == f"{len(wanted)} of 479 turns" and wanted, where
+        assert rows(page) == wanted[: len(rows(page))]

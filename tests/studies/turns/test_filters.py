@@ -304,12 +304,24 @@ def test_the_same_two_hundred_filters_in_the_page(
 def test_thresholds_and_orders_in_the_page(project: Path, page: str, watched: Watched) -> None:
     """Filters with every threshold of the page, each in every order, as robustcs turns gives them."""
     config = project / "robustcs.toml"
-    systems = ["qr", "human", quoted(RUN)]
-    orders = ["", "loss", "first", "disagreement", "ndcg_cut_3", '"P@1"@human', "depth"]
-    orders += [f"{name}@{system}" for name in ("loss@qr", "first", "ndcg_cut_3")
-               for system in systems if "@" not in name] + ["loss@qr"]  # fmt: skip
-    filters = ["at:ndcg_cut_3>0 cause:rewriter", 'at:"nDCG@3"=1 correct:no', "at:P_1=1 place:*", "loss>0",
-               "at:P_1=1 loss>0", f"unjudged@{quoted(RUN)}>=0", "turn:1_1,1_2,a:b".replace("a:b", '"a:b"')]  # fmt: skip
+    orders = ["", "loss", "first", "disagreement", "ndcg_cut_3", '"P@1"@human', "depth", "loss@qr"]
+    orders += [f"first@{name}" for name in ("qr", "human", quoted(RUN))]
+    filters = [
+        "at:ndcg_cut_3>0 cause:rewriter",
+        'at:"nDCG@3"=1 correct:no',
+        "at:P_1=1 place:*",
+        "loss>0",
+        "at:P_1=1 loss>0",
+        # thresholds that the project does not have
+        "at:ndcg_cut_3>=0.2 cause:rewriter",
+        "at:ndcg_cut_3>=0.7 cause:ranker",
+        "at:ndcg_cut_3>0.3 place@qr:*",
+        "at:ndcg_cut_3>=.4 correct@qr:no -cause:correct",
+        "at:P_1>=0.3 cause:correct",
+        "at:P_1>=0.3 loss<0",
+        f"unjudged@{quoted(RUN)}>=0",
+        'turn:1_1,1_2,"a:b"',
+    ]
     opened = watched.open(page)
     for order in orders:
         wanted = [
