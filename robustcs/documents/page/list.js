@@ -26,7 +26,8 @@ const turnList = (turns, box, view, notes) => {
   const scored = data.headline ? turns.systemsOf(data.headline) : [];
   const known = [...new Set([...scored, ...outcomes])];
   const parts = known.filter((name) => data.formulations.includes(name));
-  const shownSystems = (parts.length ? parts : known).slice(0, MOST_SYSTEMS);
+  const changed = turns.systemsOf("change"); // of two states, a column has the change and both scores of a run
+  const shownSystems = (changed.length ? changed : parts.length ? parts : known).slice(0, MOST_SYSTEMS);
   rows.style.setProperty("--systems", shownSystems.length);
 
   // The shown rewriter: the one that the order names, if there are several.
@@ -62,7 +63,7 @@ const turnList = (turns, box, view, notes) => {
     if (changes.length) parts.push(changes.join(", "));
     const kinds = new Set(outcomes.map((system) => turns.words("kind", system, place)).filter(Boolean));
     if (!named && kinds.size) parts.push([...kinds].join(", "));
-    const firsts = turns.systemsOf("first").filter((system) => !shownSystems.length || shownSystems.includes(system)).slice(-2);
+    const firsts = turns.systemsOf("first").filter((system) => !shownSystems.length || shownSystems.includes(system.replace(/, new$/, ""))).slice(-2);
     const ranks = firsts.flatMap((system) => {
       const rank = turns.value("first", system, place);
       return turns.value("judged", "", place) === null ? [] : [`${turns.label(system)} ${rank ?? "none"}`];
@@ -74,7 +75,16 @@ const turnList = (turns, box, view, notes) => {
     return parts.flatMap((part, at) => (at ? [make("br"), part] : [part]));
   };
 
+  const change = (system, place) => {
+    const value = turns.value("change", system, place);
+    if (value === null) return [];
+    const both = ["old", "new"].map((state) => turns.value(data.headline, `${system}, ${state}`, place)?.toFixed(2) ?? "–");
+    const size = Math.abs(value).toFixed(2);
+    return [Number(size) ? `${value < 0 ? "−" : "+"}${size}` : size, both.join(" → ")];
+  };
+
   const cell = (system, place) => {
+    if (changed.length) return change(system, place);
     const score = data.headline ? turns.value(data.headline, system, place) : null;
     const outcome = turns.words("outcome", system, place);
     return [score === null ? "" : score.toFixed(2), outcome].filter(Boolean);
@@ -168,7 +178,7 @@ const turnList = (turns, box, view, notes) => {
   // ---------------------------------------------------------- filter and order
 
   const orders = () => {
-    const found = new Map([["", "by conversation"]]);
+    const found = new Map([["", changed.length ? "largest change first" : "by conversation"]]);
     const of = (name, system) => `${quoted(name)}@${quoted(system)}`;
     const add = (name, words) => {
       const systems = turns.systemsOf(name);

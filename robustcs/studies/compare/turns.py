@@ -25,7 +25,9 @@ _SHOWN_OF_OLD = ("scores", "ranking", "answer", "given", "unsupported")
 def changes_between(old: ProjectState, new: ProjectState) -> Changes:
     """Return the changes of all scores that both states have."""
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for name in new.systems.keys() & old.systems.keys():
+    for name in new.systems:
+        if name not in old.systems:
+            continue
         before = old.systems[name].scores
         for measure, scores in new.systems[name].scores.items():
             earlier = before.get(measure, {})
@@ -89,7 +91,7 @@ def record_of(turns: TurnRecords, changes: Changes, turn: str) -> TurnRecord:
 
 
 def changed_turns(result: Comparison) -> TurnRecords:
-    """Return the turns whose score changed, the largest change first, in both states.
+    """Return the turns whose score changed, in both states, and in the order of ``change``.
 
     ``RUN, old`` and ``RUN, new`` are systems. Of the old state they have only what a reader sees
     beside the new one, so that causes and outcomes in filters are those of the new state, like
@@ -102,6 +104,7 @@ def changed_turns(result: Comparison) -> TurnRecords:
     old, new = result.records
     runs, ids = (list(dict.fromkeys(result.turns[name])) for name in ("system", "turn"))
     changes = changes_between(result.old, result.new)
+    ids = with_change(new.table, changes).ordered(ids, CHANGE.name)
     records = {turn: _joined(old, new, changes, turn, runs) for turn in ids}
     wanted: dict[str, None] = {}
     for record in records.values():
@@ -112,7 +115,8 @@ def changed_turns(result: Comparison) -> TurnRecords:
     # the names of formulations and groups are not those of these systems
     head: Head = {**new.head(), "formulations": {}, "groups": {}}
     found = turns_of_file(TurnsFile(head, records, texts))
-    return TurnRecords(found.head, with_change(found.table, changes), found.cuts, found.details)
+    table = with_change(found.table, changes)
+    return TurnRecords(found.head, table, found.cuts, found.details)
 
 
 def _joined(
