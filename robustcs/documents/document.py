@@ -168,16 +168,11 @@ class Card:
 
 @dataclass(frozen=True)
 class Cards:
-    """Texts to read, under one caption.
-
-    requested
-        An option requested them: they are also shown next to a single table.
-    """
+    """Texts to read, under one caption."""
 
     slug: str
     caption: str
     cards: tuple[Card, ...]
-    requested: bool = False
 
 
 #: What verdicts are about, in the order in which users ask.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.data import to_csv, to_json
-from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, TableBlock
+from robustcs.documents.document import Block, Figure, Heading, Paragraph, TableBlock
 from robustcs.documents.tables import collection_tables, plain_tables
 from robustcs.documents.text import one_line
 from robustcs.errors import UsageError
@@ -30,7 +30,7 @@ def chosen_tables(result: Result, names: Sequence[str]) -> list[str]:
 
 
 def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) -> list[Block]:
-    """Return the blocks of the tables ``names``, with the headings and sentences above them, and requested cards.
+    """Return the blocks of the tables ``names``, with the headings and sentences above them.
 
     Without names: all blocks, except tables that must be named. A table without a block is shown unformatted.
     """
@@ -59,7 +59,6 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
             shown += [*above, block]
             above = []
         else:
-            shown += [block] if isinstance(block, Cards) and block.requested else []
             above = [one for one in above if isinstance(one, Heading)]
     for name in (name for name in names if name in missing):
         shown += (
