@@ -118,6 +118,6 @@ class Turns {
       if (!(problem instanceof FilterError)) throw problem;
       error = problem.message;
     }
-    return (this.lastSelection = { key, places, error, cut: 0 });
+    return (this.lastSelection = { key, places, error });
   }
 }
