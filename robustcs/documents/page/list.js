@@ -83,6 +83,8 @@ const turnList = (turns, box, view, notes) => {
     return [Number(size) ? `${value < 0 ? "−" : "+"}${size}` : size, both.join(" → ")];
   };
 
+  // What the lines of a value are.
+  const values = [data.headline ? turns.measure(data.headline) : "", data.headline && outcomes.length ? "answer" : ""];
   const cell = (system, place) => {
     if (changed.length) return change(system, place);
     const score = data.headline ? turns.value(data.headline, system, place) : null;
@@ -100,6 +102,7 @@ const turnList = (turns, box, view, notes) => {
         const texts = cell(system, place).map((text) => make("span", {}, text));
         const made = make("span", { className: "value" }, ...(texts.length ? texts : ["–"]));
         made.dataset.system = visible(turns.label(system));
+        if (values[1] && texts[1] && !changed.length) texts[1].dataset.what = `${values[1]}: `; // where there is no head
         return made;
       }));
     line.style.top = `${at * height}px`;
@@ -113,7 +116,8 @@ const turnList = (turns, box, view, notes) => {
     make("span", {}, "Turn"),
     make("span", {}, rewriter ? turns.label(rewriter) : ""),
     make("span", {}, ""),
-    ...shownSystems.map((system) => make("span", { className: "value" }, make("bdi", {}, turns.label(system)))));
+    ...shownSystems.map((system) => make("span", { className: "value" }, make("bdi", {}, turns.label(system)),
+      ...values.filter(Boolean).map((name) => make("span", { className: "quiet" }, name)))));
   heads.style.setProperty("--systems", shownSystems.length);
 
   // ---------------------------------------------------------- the visible rows
