@@ -92,10 +92,11 @@ class FieldColumn:
     @cached_property
     def numbers(self) -> Mapping[str, np.ndarray]:
         """System → float[turns], with as many digits as outputs have."""
-        return {system: _rounded(values) for system, values in self.values.items()}
+        return {system: rounded(values) for system, values in self.values.items()}
 
 
-def _rounded(values: Sequence[Sequence[str]] | np.ndarray) -> np.ndarray:
+def rounded(values: Sequence[Sequence[str]] | np.ndarray) -> np.ndarray:
+    """Return numbers with as many digits as outputs have."""
     numbers = np.asarray(values, float).tolist()
     return np.array([float(f"{value:.{_DIGITS}g}") for value in numbers], float)
 

@@ -34,6 +34,7 @@ from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.records.record import DEEPEST
 from robustcs.records.schema import Graded
+from robustcs.records.table import rounded
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.cases import NO_RANKINGS, Drawn
 from robustcs.studies.compare.changes import Rescored
@@ -198,7 +199,10 @@ def _pair_scores(
     )
     turns = second.matrix.turns
     frame = evaluate(second.matrix, measures, policy)
-    scores = {metric: dict(zip(turns, frame[metric].tolist(), strict=True)) for metric in frame}
+    # with as many digits as records, so that equal scores are equal
+    scores = {
+        metric: dict(zip(turns, rounded(frame[metric]).tolist(), strict=True)) for metric in frame
+    }
     numbers = passage_numbers([first, second])
     pool = pool_holes([first, second], numbers) + np.array(
         [below.get(turn, 0) for turn in turns], dtype=np.int64
