@@ -102,7 +102,7 @@ const turnList = (turns, box, view, notes) => {
         const texts = cell(system, place).map((text) => make("span", {}, text));
         const made = make("span", { className: "value" }, ...(texts.length ? texts : ["–"]));
         made.dataset.system = visible(turns.label(system));
-        if (values[1] && texts[1] && !changed.length) texts[1].dataset.what = `${values[1]}: `; // where there is no head
+        if (values[1] && texts[1] && !changed.length) texts[1].className = "beside"; // a phone has no heads to explain it
         return made;
       }));
     line.style.top = `${at * height}px`;
