@@ -28,7 +28,7 @@ _SHAPES = {
     "Message of the history": schema.Said,
     "System": schema.SystemRecord,
     "Rest of a ranking": schema.RankingRest,
-    "Labels of a reader": schema.CoderLabels,
+    "Labels of a coder": schema.CoderLabels,
     "Texts of passages": schema.PassageTexts,
 }
 _FIELDS = """## Fields of filters

@@ -595,7 +595,6 @@ def compare(
     no_worse_than: float | None = ...,
     evidence: Literal["test", "expected", "bounds"] = ...,
     allow_missing: int = ...,
-    tops: bool = ...,
     project: Project | StrPath | None = ...,
     qrels: Input | Sequence[Input] | None = ...,
     thresholds: str | float | Sequence[str | float] | None = ...,

@@ -166,8 +166,8 @@ SOURCES: tuple[Source, ...] = (
     Source("paraphrases", "", "one", "paraphrases", "paraphrases", lambda turns: sum(map(len, turns.values())),
            option="--paraphrases", help="Paraphrases: CSV with TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE (ECAsT)."),
     Source("collection", "", "one", "collection", "passages", option="--collection", joins=True,
-           help="Passage texts: JSONL with id and contents, or lines of id TAB text. Repeat for several files; the first that"
-           " has a passage counts."),
+           help="Passage texts: JSONL with id and contents, or lines of id TAB text. Repeat for several files;"
+           " for a passage in several of them, the first file counts."),
     Source("texts", "", "texts", "{name} texts", "texts", option="--texts", metavar="NAME=FILE[:COLUMN]",
            help="Additional self-contained questions, such as a manual test set."),
     Source("raw_texts", "", "texts", "{name} texts", "texts", option="--raw-texts", metavar="NAME=FILE[:COLUMN]",

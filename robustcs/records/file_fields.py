@@ -103,7 +103,7 @@ class _FileFields:
         known = ", ".join("".join(cut) for cut in self.cuts)
         raise UsageError(
             "no-such-measure",
-            f"the turns of the report have nothing at {measure}{threshold}",
+            f"the report has no results at {measure}{threshold}",
             f"choose from {known}" if known else "leave out at:",
         )
 

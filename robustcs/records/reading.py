@@ -118,7 +118,7 @@ def _check(name: str, own: SystemRecord) -> None:
     if own.get("outcome", OUTCOMES[0]) not in OUTCOMES:
         raise ValueError(f"{name} has the outcome {own['outcome']!r}")
     if own.get("absent", "turn") not in ("turn", "score"):
-        raise ValueError(f"{name} lacks {own['absent']!r}, not the turn or the score")
+        raise ValueError(f"absent of {name} is {own['absent']!r}, not 'turn' or 'score'")
     rest = own.get("rest")
     if rest is not None and not 0 <= rest["unjudged"] <= rest["passages"]:
         raise ValueError(f"{name} has {rest['unjudged']} of {rest['passages']} passages unjudged")

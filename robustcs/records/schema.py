@@ -71,10 +71,10 @@ class Said(TypedDict):
 
 
 class CoderLabels(TypedDict):
-    """What a reader found in a turn."""
+    """What a coder found in a turn."""
 
     tags: Annotated[list[str], "the categories; an empty list if none fits"]
-    note: Annotated[str, "the note of the reader; may be empty"]
+    note: Annotated[str, "the note of the coder; may be empty"]
 
 
 class RankingRest(TypedDict):
@@ -91,8 +91,8 @@ class SystemRecord(TypedDict):
     absent: NotRequired[
         Annotated[
             str,
-            "what a file of per-turn scores lacks: `turn`, which scores 0, or `score`, which is"
-            " missing",
+            "only if a file of per-turn scores has no score for the turn: `turn` if it scores 0,"
+            " `score` if the score is missing",
         ]
     ]
     ranking: NotRequired[
@@ -187,7 +187,7 @@ class TurnRecord(TypedDict):
     judgments: NotRequired[Annotated[str, "a checksum of the judgments of the turn"]]
     systems: Annotated[dict[str, SystemRecord], "system → what it made of the turn"]
     slices: Annotated[dict[str, str | float], "property or column of a file → value"]
-    labels: Annotated[dict[str, CoderLabels], "reader → what the reader found"]
+    labels: Annotated[dict[str, CoderLabels], "coder → what the coder found"]
     change: NotRequired[
         Annotated[dict[str, dict[str, float]], "system → measure → difference of two states"]
     ]

@@ -33,7 +33,7 @@ STUDIES: tuple[Study, ...] = (
           input="texts of a rewriter and of Human"),
     Study("review", "Estimate how frequent each kind of failure is among all turns.", BLAME,
           ("reviews",), ("review",), own="review", gives_fields=True,
-          input="labels of readers"),
+          input="categories of coders"),
     Study("turns", "List the turns that a filter selects, or read one.", BLAME, ("turns_to_read",), (), in_report=False,
           gives_fields=True,
           input="runs, scores, texts or answers"),

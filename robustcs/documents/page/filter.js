@@ -293,6 +293,14 @@ class TurnTable {
         if (!at.holds(scores.get("human")[place])) return component;
         return at.holds(scores.get(system)[place]) ? "correct" : "rewriter";
       },
+      bin: (system, place) => {
+        if (!wordOf(known[0].get(system), place)) return ""; // not scored
+        const digit = (name) => {
+          const score = scores.get(name)?.[place] ?? null;
+          return score === null ? "-" : at.holds(score) ? "1" : "0";
+        };
+        return digit("original") + digit(system) + digit("human");
+      },
       // the place is the same at every threshold at which the turn is not correct
       place: (system, place) => {
         const score = scores.get(system)?.[place] ?? null;
@@ -302,7 +310,7 @@ class TurnTable {
         return found ?? "";
       },
     }[field.name];
-    if (field.name === "loss") return field.columns[at.cuts[0]]; // depends on the measure only
+    if (["loss", "change"].includes(field.name)) return field.columns[at.cuts[0]]; // depend on the measure only
     if (!words) this.refuseAt(field, at);
     const component = [...known[0].values()].some((values) => values.words?.some(([word]) => word === "reader")) ? "reader" : "ranker";
     return [...known[0].keys()].map((system) => column(system, (place) => words(system, place, component)));
@@ -311,7 +319,7 @@ class TurnTable {
   refuseAt(field, at) {
     const { cuts } = this.data;
     const known = at.cuts.map((cut) => `at:${quoted(at.measure)}${cuts[cut].operator}${cuts[cut].value}`).join(", ");
-    refuse(`this page has no ${field.name} at ${at.measure}${at.written}`, `it has ${known}; robustcs turns has all thresholds`);
+    refuse(`this page has no ${field.name} at ${at.measure}${at.written}`, `write ${known}, or use robustcs turns, which takes any threshold`);
   }
 
   // The number of a field that is not per system; null without one.

@@ -226,7 +226,7 @@ const turnList = (turns, box, view, notes) => {
     };
     const box = make("details", { className: "fields" }, make("summary", {}, "Fields of filters"),
       make("p", { className: "note" },
-        "All terms must hold. -term excludes. FIELD@SYSTEM asks one system. FIELD:A,B has one of two values, FIELD:* any. Numbers: <, <=, >, >= and =."));
+        "All terms must hold. -TERM excludes turns. FIELD@SYSTEM tests one system. FIELD:A,B means A or B, FIELD:* any value. Numbers: <, <=, >, >= and =."));
     // made when it is opened, also because a review may have added fields
     box.addEventListener("toggle", () => {
       box.querySelector("dl")?.remove();

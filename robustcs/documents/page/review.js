@@ -180,7 +180,7 @@ const turnReview = (turns, reader, view, { help, changed, closed }) => {
   const box = make("dialog", { id: "review", tabIndex: -1 });
   box.setAttribute("aria-labelledby", "review-title");
   const status = make("output", { className: "status" });
-  const tell = (text) => (status.textContent = stored ? text : `${text} · this browser stores nothing: export your reviews`);
+  const tell = (text) => (status.textContent = stored ? text : `${text} · this browser cannot store reviews: export them`);
   const file = make("input", { type: "file", accept: ".jsonl", hidden: true });
   file.addEventListener("change", async () => {
     if (!file.files.length) return;
@@ -254,7 +254,7 @@ const turnReview = (turns, reader, view, { help, changed, closed }) => {
     form.addEventListener("input", look);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (!look()) return tell("no turn fits");
+      if (!look()) return tell("there is no turn to draw: change the filter");
       begin();
       draw();
       box.focus();

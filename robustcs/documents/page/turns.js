@@ -81,7 +81,7 @@ class Turns {
       for (const label of labels) values[label[0]].push(...words(label));
       return column(values);
     };
-    const says = { tag: "categories of readers", coder: "readers who read the turn" };
+    const says = { tag: "categories that coders assigned", coder: "coders who reviewed the turn" };
     for (const [name, words] of [["tag", ([, , tags]) => tags], ["coder", ([, coder]) => [coder]]]) {
       const field = this.fields.get(name) ?? { name, aliases: [], kind: "words", says: says[name], per_system: false,
         by_cut: false, several: true, place: "none" };

@@ -239,7 +239,7 @@ def _changed(result: Comparison) -> TableBlock:
     which = f"{len(rows)} of {counted(len(result.turns), 'changed score')}"
     columns: list[Shown] = ["turn", "system", "metric", "old", "new", "change", "why"]
     return result_table(
-        result, "turns", f"Turns that changed most: {which}", columns, "", rows=rows, slug="changed"
+        result, "turns", f"Largest changes: {which}", columns, "", rows=rows, slug="changed"
     )
 
 

@@ -39,8 +39,8 @@ _WIDE = 4
 _SAYS = {
     "wording": "lost by the wording",
     "ranker": "lost by the ranker",
-    "either": "lost by either",
-    "both": "lost by both",
+    "either": "corrected by another wording or another ranker",
+    "both": "corrected only by another wording and ranker",
     "none": "answered by no system",
 }
 #: Why the results of a grid are partly luck, and how to measure it.

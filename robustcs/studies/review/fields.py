@@ -8,9 +8,11 @@ from robustcs.project.turn_scores import TurnCut
 from robustcs.project.turns import TurnInputs
 from robustcs.records.table import NO_SYSTEM, Contribution, TurnField, Values, aligned_words
 
-TAG = TurnField("tag", "words", "categories of readers", "review", several=True, place="none")
+TAG = TurnField(
+    "tag", "words", "categories that coders assigned", "review", several=True, place="none"
+)
 CODER = TurnField(
-    "coder", "words", "readers who read the turn", "review", several=True, place="none"
+    "coder", "words", "coders who reviewed the turn", "review", several=True, place="none"
 )
 
 

@@ -89,7 +89,7 @@ def _run(
             raise UsageError(
                 "conflicting-options",
                 "--export writes a sheet and reads no reviews",
-                "leave out the others",
+                "leave out FILE and --write-slices",
             )
         require_writable(export)
         call.write(export, sheet(call.workspace(project), where, limit, show))

@@ -104,7 +104,7 @@ def _facts(result: TurnList, name: str, own: SystemRecord) -> str:
         parts += _first(own)
     outcome = own.get("outcome")
     if outcome is not None:
-        parts.append(outcome.replace("_", " "))
+        parts.append(f"answer: {outcome.replace('_', ' ')}")
     return " · ".join(parts)
 
 

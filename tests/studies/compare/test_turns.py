@@ -108,7 +108,7 @@ def _cut(packed: dict[str, Any], measure: str) -> dict[str, Any]:
 def test_the_terminal_lists_the_largest_changes_first(in_demo: Command) -> None:
     line = "compare robustcs.toml plain.toml --metric ndcg_cut_3"
     out = in_demo(f"{line} --table turns").out
-    table = out[out.index("Turns that changed most: 10 of 131 changed scores") :].splitlines()
+    table = out[out.index("Largest changes: 10 of 131 changed scores") :].splitlines()
     assert table[2].split() == [
         "Turn",
         "System",

@@ -315,6 +315,8 @@ def test_thresholds_and_orders_in_the_page(project: Path, page: str, watched: Wa
         # thresholds that the project does not have
         "at:ndcg_cut_3>=0.2 cause:rewriter",
         "at:ndcg_cut_3>=0.7 cause:ranker",
+        "at:ndcg_cut_3>=0.37 bin:001,011",
+        "at:P_1>=0.3 -bin:111",
         "at:ndcg_cut_3>0.3 place@qr:*",
         "at:ndcg_cut_3>=.4 correct@qr:no -cause:correct",
         "at:P_1>=0.3 cause:correct",
