@@ -264,7 +264,7 @@ CASES = [
     Case("thresholds for a sweep", f"{SWEEP} --threshold 0.5", 2,
          "Error: No such option '--threshold'."),
     Case("no step", f"{SWEEP} --step 0", 2,
-         "robustcs: step '0' is not possible; write a number from 0.0001 to 1, such as 0.02"),
+         "robustcs: step 0 is not possible; write a number from 0.0001 to 1, such as 0.02"),
     Case("measure beyond 1", SWEEP.replace(ON_RUNS, SCORED.split(" ", 1)[1]), 2,
          "robustcs: ndcg_cut_3 has scores outside the range 0 to 1; choose a measure such as ndcg_cut_3",
          {"qr.eval": SCORES.replace("0.5", "5")}),

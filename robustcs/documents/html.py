@@ -33,7 +33,7 @@ from robustcs.documents.figures import draw_picture, link_turns
 from robustcs.documents.page.address import turns_address
 from robustcs.documents.page.first import FIRST_TURNS, TURNS, first_turns
 from robustcs.documents.panels import MOST_MARKS
-from robustcs.documents.style import DARK_COLOURS, PAGE
+from robustcs.documents.style import DARK_COLOURS, DARK_PAPER, PAGE
 from robustcs.documents.text import (
     UNSAFE_IN_SCRIPTS,
     head_groups,
@@ -158,6 +158,11 @@ def _dark_colours() -> str:
         f'figure svg [{name}="{colour}"]{{{name}:{dark}}}'
         for colour, dark in DARK_COLOURS.items() for name in ("fill", "stroke", "stop-color")
     )  # fmt: skip
+    # open dots, and the edges of dots that overlap, are white on white paper; white letters have no edge
+    rules += (
+        f'figure svg [fill="#ffffff"][stroke]{{fill:{DARK_PAPER}}}'
+        f'figure svg [stroke="#ffffff"]{{stroke:{DARK_PAPER}}}'
+    )
     return f"@media screen and (prefers-color-scheme:dark){{{rules}}}\n"
 
 

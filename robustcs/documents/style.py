@@ -27,6 +27,8 @@ FIRST, SECOND = "#0b3a66", "#cf5c0c"
 #: Font sizes in points: titles of panels, labels of axes, and everything else.
 TITLE, LABEL, SMALL = 7.5, 7.0, 6.5
 
+#: Colour of a dark page; ``report.css`` has the same.
+DARK_PAPER = "#16191c"
 #: Colour on white → colour on a dark page, light enough to stand out from the background.
 DARK_COLOURS: Mapping[str, str] = {
     "#0b3a66": "#3f7cba",

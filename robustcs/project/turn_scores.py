@@ -299,7 +299,7 @@ class ScoredTurns:
             workspace.formulation_files(asked)
         except UsageError:
             return None
-        found, evaluated = workspace.formulation_scores(asked, self.apart)
+        found, evaluated = workspace.formulation_scores(asked, apart=True)
         return found, evaluated.basis
 
     # ------------------------------------------------------------ rankings

@@ -35,7 +35,7 @@ STUDIES: tuple[Study, ...] = (
           ("reviews",), ("review",), own="review", gives_fields=True,
           input="categories of coders"),
     Study("turns", "List the turns that a filter selects, or read one.", BLAME, ("turns_to_read",), (), in_report=False,
-          gives_fields=True,
+          accepts_unjudged=True, gives_fields=True,
           input="runs, scores, texts or answers"),
     Study("evaluate", "Test which systems differ significantly.", SYSTEMS, ("systems",), ("systems",), own="runs", gives_fields=True,
           input="runs or scores"),

@@ -81,5 +81,7 @@ def test_fields(both: tuple[TurnRecords, TurnRecords]) -> None:
 
 
 def test_a_threshold_that_the_file_does_not_have(both: tuple[TurnRecords, TurnRecords]) -> None:
-    with pytest.raises(UsageError, match="no results at ndcg_cut_3>=0.2; choose from ndcg_cut_3>=0.5"):
+    with pytest.raises(
+        UsageError, match="no results at ndcg_cut_3>=0.2; choose from ndcg_cut_3>=0.5"
+    ):
         both[1].table.where("at:ndcg_cut_3>=0.2 cause:*")

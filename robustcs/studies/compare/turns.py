@@ -94,7 +94,7 @@ def changed_turns(result: Comparison) -> TurnRecords:
     """Return the turns whose score changed, in both states, and in the order of ``change``.
 
     ``RUN, old`` and ``RUN, new`` are systems. Of the old state they have only what a reader sees
-    beside the new one, so that causes and outcomes in filters are those of the new state, like
+    next to the new one, so that causes and outcomes in filters are those of the new state, like
     everything that is not a system's. ``change`` has the names of the runs.
 
     Raises :class:`ValueError` if the states were not read from records.

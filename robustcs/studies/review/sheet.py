@@ -38,7 +38,7 @@ def sheet(workspace: Workspace, where: str, limit: int, systems: Sequence[str]) 
     population = table.where(asked)
     if not population:
         raise UsageError(
-            "no-turns", f"no turn is selected by {asked}", "see robustcs turns --where FILTER"
+            "no-turns", f"no turn is selected by {asked}", "try other filters with robustcs turns"
         )
     if len(population) == len(table.ids):
         said = ""

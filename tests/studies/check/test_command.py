@@ -276,8 +276,12 @@ def test_commands_that_can_run_come_first(in_demo: Command) -> None:
     assert list(rows[0]) == ["command", "runs", "because", "give"] and len(rows) == 24
     printed = in_demo(line).out
     assert "Which commands cannot run" not in printed
-    ready = printed.index("These commands can run: turns, evaluate, unjudged, judge --list, report.\n")
-    further = " ".join(printed[printed.index("Further inputs answer further questions: ") :].split())
+    ready = printed.index(
+        "These commands can run: turns, evaluate, unjudged, judge --list, report.\n"
+    )
+    further = " ".join(
+        printed[printed.index("Further inputs answer further questions: ") :].split()
+    )
     assert ready < printed.index("Further inputs")
     told = further[: further.index(" 70 turns")]
     assert told.endswith("(crowd), another state (compare).")
