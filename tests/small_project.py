@@ -215,7 +215,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "correlate": ("", f"{_PAIR} {_TEXTED}", f"{_ANSWERED_PAIR} {_TEXTED}",
                   f"{_PAIR} {_TEXTED} --scores answers=qr.eval --y ndcg_cut_3 {_OF}"),
     "evaluate": ("", _SYSTEMS, f"--metric ndcg_cut_3 --scores o=raw.eval --scores h=human.eval {_OF}"),
-    "components": (f"{_GRID} {_OF}", f"{_GRID} --rewrites human=human.tsv --texts m1=human.tsv --raw-texts r1=raw.tsv"),
+    "components": (f"{_GRID} {_OF}",),  # texts are read for cells without a run only
     "samples": ("--qrels qrels.txt --qr s=qr.trec --qr s=raw.trec --rewrites qr:s=qr.tsv --samples qr:s=raw.tsv"
                 f" {_OF}",),
     "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt --judge j=judge.txt"),

@@ -98,6 +98,8 @@ def parse_filter(text: str) -> Filter:
     while reader.skip_spaces():
         found = reader.term_or_cut()
         if isinstance(found, tuple):
+            if cut is not None:
+                raise UsageError("bad-filter", "the filter has at: twice", "keep one of them")
             cut = found
         else:
             terms.append(found)
@@ -170,7 +172,13 @@ class _Reader:
         if excludes:
             self.place += 1
         name = self._name()
-        if name.casefold() == AT and not excludes and self._next() == ":":
+        if name.casefold() == AT and self._next() == ":":
+            if excludes:
+                raise UsageError(
+                    "bad-filter",
+                    "at: sets a measure and threshold for all terms",
+                    "leave out its -",
+                )
             self.place += 1
             return self._cut()
         system = ""

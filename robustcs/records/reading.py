@@ -19,6 +19,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.records.record import TURNS
 from robustcs.records.schema import SCHEMA, Graded, Head, PassageTexts, SystemRecord, TurnRecord
 from robustcs.stored import typed
+from robustcs.wording import counted
 
 #: What to do about a file that cannot be used.
 _ADVICE = "run robustcs report again, or name the project file"
@@ -83,6 +84,9 @@ def read_turns(path: Path) -> TurnsFile:
     problems.raise_if_any()
     if head is None:
         raise _not_turns(path)
+    if len(records) != head["turns"]:
+        present = f"{len(records)} of {counted(head['turns'], 'turn')} are in the file"
+        raise input_error(path, None, present, _ADVICE, "bad-turns")
     return TurnsFile(head, records, passages)
 
 

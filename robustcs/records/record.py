@@ -260,7 +260,7 @@ class TurnRecords:
         texts = list(self.details.passage_texts(self.to_read()).items())
         if self.table.ids:
             self.record(self.table.ids[0])  # reads all files, which the first line names
-        yield {**self.head(), "depth": depth}
+        yield {**self.head(), "depth": depth, "turns": len(self.table.ids)}
         for turn in self.table.ids:
             yield self.record(turn, depth)
         for start in range(0, len(texts), _IN_LINE):

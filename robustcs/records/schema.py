@@ -61,6 +61,7 @@ class Head(TypedDict):
     ]
     headline: Annotated[str, "the measure and threshold of texts, such as `ndcg_cut_3>=0.5`"]
     depth: Annotated[int, "the number of passages kept of each ranking"]
+    turns: Annotated[int, "the number of turns in the file"]
 
 
 class Said(TypedDict):

@@ -183,7 +183,7 @@ WRONG: dict[str, Callable[[Any], Any]] = {
     ":2: P_1 of a is 5.7, not in 0 to 1": lambda one: one["systems"]["a"]["scores"].update(P_1=5.7),
     ":2: a ranking is not a list of passages": lambda one: one["systems"]["a"]["ranking"].append(["d", 10**9]),
     ":2: a has the outcome 'no'": lambda one: one["systems"]["a"].update(outcome="no"),
-    ":2: a lacks 'x', not the turn or": lambda one: one["systems"]["a"].update(absent="x"),
+    ":2: absent of a is 'x', not 'turn' or": lambda one: one["systems"]["a"].update(absent="x"),
     ":2: a has 3 of 2 passages unjudged": lambda one: one["systems"]["a"].update(rest={"passages": 2, "unjudged": 3}),
     ":2: 'x' is not a grade": lambda one: one["judged"].update(x=1),
     ":2: '5000' is not a grade": lambda one: one["judged"].update({"5000": 1}),

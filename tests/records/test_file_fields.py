@@ -54,7 +54,8 @@ def test_records(both: tuple[TurnRecords, TurnRecords]) -> None:
     turns, again = both
     for turn in turns.table.ids:
         assert again.record(turn, None) == turns.record(turn, None)
-    assert again.head() == {**turns.head(), "depth": turns.details.longest}
+    numbers = {"depth": turns.details.longest, "turns": len(turns.table.ids)}
+    assert again.head() == {**turns.head(), **numbers}
     assert again.details.formulations == turns.details.formulations
     assert list(again.details.systems) == list(turns.details.systems)
     assert again.details.cutoff == turns.details.cutoff

@@ -175,6 +175,7 @@ def test_it_cannot_be_written(turns: TurnRecords, tmp_path: Path) -> None:
         ),
         (lambda lines: [lines[0], lines[1].replace(", 0]", ", 0.5]")], ":2: a ranking is not"),
         (lambda lines: [lines[0], "{"], ":2: "),
+        (lambda lines: lines[:11], "10 of 70 turns are in the file"),
         (lambda lines: [lines[0].replace('"depth": ', '"depth": "x", "d": ')], ":1: its values"),
     ],
 )

@@ -395,6 +395,13 @@ def test_the_reader_stays_in_the_list(watched: Watched, address: str) -> None:
     outside.wait_for_url(lambda url: f"turn-{order[0]}?where=" in url)
 
 
+def test_the_contents_lead_to_all_turns(watched: Watched, address: str) -> None:
+    page = watched.open(f"{address}#turns?where=cause%3Arewriter&sort=loss%40qr")
+    page.locator("nav").get_by_text("All turns").click()
+    page.wait_for_url(lambda url: url.endswith("#all-turns"))
+    assert "70 of 70 turns" in page.locator("#turns").inner_text()
+
+
 def test_the_list_in_a_page_that_is_shared(watched: Watched, address: str) -> None:
     page = watched.open(address)
     page.get_by_label("Filter", exact=True).fill("cause:rewriter first@qr>4")

@@ -353,7 +353,7 @@ def test_there_is_a_page_with_an_example(name: str) -> None:
 #: Study → keywords of the Python function that its command does not have; it passes them itself.
 PYTHON_ONLY = {
     "evaluate": {"pairs"}, "unjudged": {"pairs", "tipping"}, "robustness": {"tell"},
-    "judge": {"pairs"}, "retrieve": {"tell"}, "crowd": {"metrics"}, "compare": {"tops"},
+    "judge": {"pairs"}, "retrieve": {"tell"}, "crowd": {"metrics"},
 }  # fmt: skip
 
 

@@ -39,6 +39,7 @@ class FilterReader {
     const found = { terms: [], cut: null };
     while (this.skipSpaces()) {
       const term = this.term();
+      if (term.cut && found.cut) refuse("the filter has at: twice", "keep one of them");
       if (term.cut) found.cut = term.cut;
       else found.terms.push(term);
     }
@@ -63,7 +64,8 @@ class FilterReader {
     const excludes = this.next === "-";
     if (excludes) this.place++;
     const [name, inQuotes] = this.name();
-    if (folded(name) === "at" && !excludes && this.next === ":") {
+    if (folded(name) === "at" && this.next === ":") {
+      if (excludes) refuse("at: sets a measure and threshold for all terms", "leave out its -");
       this.place++;
       return { cut: this.cut() };
     }

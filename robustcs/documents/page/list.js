@@ -63,7 +63,7 @@ const turnList = (turns, box, view, notes) => {
     if (changes.length) parts.push(changes.join(", "));
     const kinds = new Set(outcomes.map((system) => turns.words("kind", system, place)).filter(Boolean));
     if (!named && kinds.size) parts.push([...kinds].join(", "));
-    const firsts = turns.systemsOf("first").filter((system) => !shownSystems.length || shownSystems.includes(system.replace(/, new$/, ""))).slice(-2);
+    const firsts = turns.systemsOf("first").filter((system) => !shownSystems.length || shownSystems.includes(system)).slice(-2);
     const ranks = firsts.flatMap((system) => {
       const rank = turns.value("first", system, place);
       return turns.value("judged", "", place) === null ? [] : [`${turns.label(system)} ${rank ?? "none"}`];
@@ -78,7 +78,7 @@ const turnList = (turns, box, view, notes) => {
   const change = (system, place) => {
     const value = turns.value("change", system, place);
     if (value === null) return [];
-    const both = ["old", "new"].map((state) => turns.value(data.headline, `${system}, ${state}`, place)?.toFixed(2) ?? "–");
+    const both = [`${system}, old`, system].map((name) => turns.value(data.headline, name, place)?.toFixed(2) ?? "–");
     const size = Math.abs(value).toFixed(2);
     return [Number(size) ? `${value < 0 ? "−" : "+"}${size}` : size, both.join(" → ")];
   };

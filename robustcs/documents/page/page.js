@@ -147,7 +147,10 @@ const openReview = () => {
   const contents = make("button", { type: "button", className: "contents" }, "Contents");
   contents.ariaExpanded = "false";
   contents.addEventListener("click", () => (contents.ariaExpanded = String(nav.classList.toggle("open"))));
-  nav.addEventListener("click", (event) => event.target.closest("li a") && nav.classList.remove("open"));
+  nav.addEventListener("click", (event) => {
+    if (event.target.closest("li a")) nav.classList.remove("open");
+    if (event.target.closest("a[data-all]") && list) chosen.change("", ""); // all turns, whatever was chosen before
+  });
   nav.prepend(contents);
 
   const KEYS = [["j", "next turn"], ["k", "previous turn"], ["/", "filter turns"], ["Esc", "close"], ["?", "show this list"]];

@@ -394,7 +394,7 @@ def _given(project: Project) -> dict[str, bool]:
         "paraphrase": texts,
         "testsets": paraphrases,
         "retrieve": texts or bool(project.texts or project.raw_texts),
-        "diversity": paraphrases,
+        "diversity": texts or paraphrases,
         "answers": project.answers is not None,
         "clariq": project.clariq is not None,
         "passages": project.collection is not None,

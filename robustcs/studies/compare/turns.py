@@ -93,9 +93,9 @@ def record_of(turns: TurnRecords, changes: Changes, turn: str) -> TurnRecord:
 def changed_turns(result: Comparison) -> TurnRecords:
     """Return the turns whose score changed, in both states, and in the order of ``change``.
 
-    ``RUN, old`` and ``RUN, new`` are systems. Of the old state they have only what a reader sees
-    next to the new one, so that causes and outcomes in filters are those of the new state, like
-    everything that is not a system's. ``change`` has the names of the runs.
+    A run is the system of the new state, and ``RUN, old`` that of the old one. The latter has only
+    what a reader sees next to the new one, so that causes and outcomes in filters are those of the
+    new state, like everything that is not a system's.
 
     Raises :class:`ValueError` if the states were not read from records.
     """
@@ -129,11 +129,11 @@ def _joined(
         earlier: Mapping[str, Any] = before["systems"].get(run, {})
         shown = {key: earlier[key] for key in _SHOWN_OF_OLD if key in earlier}
         systems[f"{run}, old"] = {"scores": {}, **shown}
-        systems[f"{run}, new"] = after["systems"].get(run, {"scores": {}})
+        systems[run] = after["systems"].get(run, {"scores": {}})
     texts: dict[str, str] = {}
     for name, text in after["texts"].items():
         earlier_text = before["texts"].get(name)
         if name in runs and earlier_text is not None and earlier_text != text:
             texts[f"{name}, old"] = earlier_text
-        texts[f"{name}, new" if name in runs else name] = text
+        texts[name] = text
     return {**after, "systems": systems, "texts": texts}

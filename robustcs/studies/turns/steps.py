@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from robustcs.errors import UsageError
+from robustcs.messages import Message, OptionName
 from robustcs.project.overrides import file_of
 from robustcs.project.requirements import turns_to_read
 from robustcs.project.sources import several
@@ -18,6 +19,7 @@ from robustcs.records.filter import normalised, parse_filter
 from robustcs.records.headwords import meant
 from robustcs.records.record import READ, TurnRecords
 from robustcs.records.schema import TurnRecord
+from robustcs.records.table import ID
 from robustcs.slicing import WORDS
 from robustcs.studies.fields import turns_of
 from robustcs.studies.turns.analysis import TurnList, turn_list
@@ -51,6 +53,19 @@ def listed(
     slices: Any,
 ) -> TurnList:
     """Return the turns that a filter selects, or one turn; see ``ask`` of the study."""
+    if turn is not None and (where or sort != ID or limit is not None):
+        raise UsageError(
+            "conflicting-options",
+            Message(OptionName("turn"), " shows one turn, whatever the list selects"),
+            Message(
+                "leave out ",
+                OptionName("where"),
+                ", ",
+                OptionName("sort"),
+                " and ",
+                OptionName("limit"),
+            ),
+        )
     inputs, turns = read_turns(workspace, slices)
     asked = parse_filter(where)
     table = turns.table.asked_at(asked)

@@ -80,25 +80,25 @@ def test_the_page_shows_both_states(result: Comparison) -> None:
     packed = packed_turns(changed_turns(result))
     assert set(packed["ids"]) == set(result.turns["turn"]) and packed["ids"][0] == "10_2"
     names = [name for name, _ in packed["systems"]]
-    assert names[:2] == ["original, old", "original, new"] and len(names) == 6
+    assert names[:2] == ["original, old", "original"] and len(names) == 6
     row = result.turns[(result.turns["system"] == "qr") & (result.turns["metric"] == "P_1")].iloc[0]
     place = packed["ids"].index(row.turn)
     fields = {one["name"]: one for one in packed["fields"]}
     scores = {name: values[place] for name, values in fields["P_1"]["columns"][0]}
-    assert (scores["qr, old"], scores["qr, new"]) == (row.old, row.new)
+    assert (scores["qr, old"], scores["qr"]) == (row.old, row.new)
     changes = dict(fields["change"]["columns"][packed["cuts"].index(_cut(packed, "P_1"))])
     assert changes["qr"][place] == row.change
-    assert [name for name, _ in fields["cause"]["columns"][0]] == ["qr, new"]
+    assert [name for name, _ in fields["cause"]["columns"][0]] == ["qr"]
     conversation = [packed["messages"][one] for one in packed["history"][place]]
     depth = dict(fields["depth"]["columns"][0])[""][place]
     assert len(conversation) == depth - 1 and packed["messages"]
     rankings = {name: tops[place] for name, tops in packed["rankings"]}
-    assert rankings["qr, old"] != rankings["qr, new"]
+    assert rankings["qr, old"] != rankings["qr"]
     best = packed["passages"][rankings["qr, old"][0]]
     record = result.records[0].record(row.turn)  # type: ignore[index]
     assert best == record["systems"]["qr"]["ranking"][0][0]
     assert packed["passage_texts"][rankings["qr, old"][0]]
-    assert "human, new" in dict(packed["texts"]) and "human, old" not in dict(packed["texts"])
+    assert "human" in dict(packed["texts"]) and "human, old" not in dict(packed["texts"])
 
 
 def _cut(packed: dict[str, Any], measure: str) -> dict[str, Any]:

@@ -16,9 +16,17 @@ def test_the_list(in_demo: Command) -> None:
     shown = in_demo("turns --where cause:rewriter --sort loss@qr --limit 2").out
     assert "18 of 70 turns selected by cause:rewriter, sorted by loss@qr" in " ".join(shown.split())
     assert "  4_2\n    Original · NDCG@3" in shown
-    assert "QR · NDCG@3 0.0000 · first relevant at 11 · rewriter error · wrong\n" in shown
+    assert "QR · NDCG@3 0.0000 · first relevant at 11 · rewriter error · answer: wrong\n" in shown
     assert shown.count("rewriter error") == 2
     assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("option", ["--where cause:ranker", "--sort loss", "--limit 3"])
+def test_one_turn_is_shown_whatever_a_list_would_select(in_demo: Command, option: str) -> None:
+    assert in_demo(f"turns --turn 1_5 {option}", code=2).err == (
+        "robustcs: --turn shows one turn, whatever the list selects; leave out --where, --sort and"
+        " --limit\n"
+    )
 
 
 def test_words_of_findings_lead_to_their_filter(in_demo: Command) -> None:
