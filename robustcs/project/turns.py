@@ -28,9 +28,8 @@ from robustcs.project.model import ROLES, ReviewFiles
 from robustcs.project.text_run_match import digest
 from robustcs.project.turn_scores import ScoredTurns
 from robustcs.project.workspace import Workspace
-from robustcs.records.record import READ
+from robustcs.records.implied import searched_texts
 from robustcs.records.schema import Graded
-from robustcs.records.table import BETWEEN_TEXTS
 
 
 class TurnInputs(ScoredTurns):
@@ -221,22 +220,7 @@ class TurnInputs(ScoredTurns):
     @cached_property
     def searched(self) -> list[str]:
         """The text of every turn in which words of a filter are searched."""
-        wanted: dict[str, None] = {}
-        shown: dict[str, list[str]] = {}
-        for turn in self.ids:
-            top = [passage for one in self.tops.values() for passage, _ in one.get(turn, ())[:READ]]
-            shown[turn] = list(dict.fromkeys(top))
-            wanted.update(dict.fromkeys(top))
-        passages = self.passage_texts(wanted)
-        found = []
-        for turn in self.ids:
-            parts = list(self.texts_by_formulation(turn).values())
-            parts += [one[turn] for one in self.answers.values() if turn in one]
-            parts += [passages[passage] for passage in shown[turn] if passage in passages]
-            for tags, note in self.labels(turn).values():
-                parts += [*tags, note]
-            found.append(BETWEEN_TEXTS.join(parts))
-        return found
+        return searched_texts(self.ids, self)
 
     # ------------------------------------------------------------ details of records
 

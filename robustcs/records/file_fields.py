@@ -9,15 +9,22 @@ from typing import Any, cast
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.groups import baselines
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import Threshold, parse_threshold
 from robustcs.records.filter import normalised
+from robustcs.records.implied import (
+    coder_values,
+    correct_values,
+    judged_values,
+    loss_values,
+    score_field,
+    searched_texts,
+    tag_values,
+)
 from robustcs.records.reading import ROLES, TurnsFile
 from robustcs.records.record import KEYS, READ, TurnRecords
 from robustcs.records.recorded import RecordedTurns
 from robustcs.records.table import (
-    BETWEEN_TEXTS,
     NO_SYSTEM,
     Contribution,
     FieldColumns,
@@ -35,11 +42,8 @@ Cut = tuple[str, str]
 def turns_in(file: TurnsFile, fields: Iterable[TurnField]) -> TurnRecords:
     """Return the turns of a file; ``fields``: those that studies declare."""
     found = _FileFields(file, list(fields))
-    names = file.head["formulations"]
-    formulations = sorted(names, key=lambda name: ROLES.index(names[name]))
-    cutoffs = [parse_measure(name, given=True).cutoff or 0 for name in found.measures]
-    details = RecordedTurns(file.records, file.passages, formulations, max(cutoffs, default=0))
-    return TurnRecords(lambda: file.head, found.table(found.headline), found.cuts, details)
+    table = found.table(found.headline)
+    return TurnRecords(lambda: file.head, table, found.cuts, found.details)
 
 
 class _FileFields:
@@ -49,6 +53,16 @@ class _FileFields:
         self.file = file
         self.fields = fields
         self.ids = list(file.records)
+        names = file.head["formulations"]
+        formulations = sorted(names, key=lambda name: ROLES.index(names[name]))
+        cutoffs = [parse_measure(name, given=True).cutoff or 0 for name in self.measures]
+        cutoff = max(cutoffs, default=0)
+        self.details = RecordedTurns(file.records, file.passages, formulations, cutoff)
+
+    @cached_property
+    def searched(self) -> list[str]:
+        """The text of every turn in which words of a filter are searched."""
+        return searched_texts(self.ids, self.details)
 
     @cached_property
     def measures(self) -> list[str]:
@@ -87,7 +101,11 @@ class _FileFields:
         """Return the table of turns, with causes and places at ``cut``."""
         measure = cut[0] if cut else self.file.head["headline"]
         return TurnTable(
-            self.ids, FieldColumns(self._contributions(cut)), self._searched, self._at, measure
+            self.ids,
+            FieldColumns(self._contributions(cut)),
+            lambda: self.searched,
+            self._at,
+            measure,
         )
 
     def _at(self, measure: str, threshold: str) -> TurnTable:
@@ -114,18 +132,7 @@ class _FileFields:
             if compute is not None:
                 found.append(Contribution(one, compute))
         for name in self.measures:
-            label = parse_measure(name, given=True).label
-            aliases = () if label == name else (label,)
-            field = TurnField(
-                name,
-                "number",
-                f"score in {label}",
-                "evaluate",
-                True,
-                aliases=aliases,
-                place="scores",
-            )
-            found.append(Contribution(field, partial(self._scores, name)))
+            found.append(Contribution(score_field(name), partial(self._scores, name)))
         for name, per_system in self._slices.items():
             field = TurnField(
                 name, "words", f"the property {name}", "turns", per_system, place="slices"
@@ -139,10 +146,10 @@ class _FileFields:
             "turn": self._turn,
             "conversation": self._conversation,
             "depth": self._depth,
-            "judged": self._judged,
+            "judged": partial(judged_values, self.ids, self.details),
             "unjudged": self._unjudged,
-            "tag": self._tags,
-            "coder": self._coders,
+            "tag": partial(tag_values, self.ids, self.details),
+            "coder": partial(coder_values, self.ids, self.details),
         }
         if one.name in derived:
             return derived[one.name]
@@ -232,14 +239,6 @@ class _FileFields:
         depths = [one["depth"] for one in self.file.records.values()]
         return {NO_SYSTEM: np.array([np.nan if one is None else one for one in depths], float)}
 
-    def _judged(self) -> Values:
-        judged = {
-            turn: float(sum(one["judged"].values()))
-            for turn, one in self.file.records.items()
-            if one["judged"]
-        }
-        return {NO_SYSTEM: aligned_numbers(self.ids, judged)}
-
     def _unjudged(self) -> Values:
         found: dict[str, dict[str, float]] = {}
         for turn, record in self.file.records.items():
@@ -250,48 +249,10 @@ class _FileFields:
                     found.setdefault(system, {})[turn] = float(holes)
         return {system: aligned_numbers(self.ids, values) for system, values in found.items()}
 
-    def _tags(self) -> Values:
-        found: dict[str, list[str]] = {}
-        for turn, record in self.file.records.items():
-            for label in record["labels"].values():
-                found.setdefault(turn, []).extend(label["tags"])
-        return {NO_SYSTEM: aligned_words(self.ids, found)}
-
-    def _coders(self) -> Values:
-        coders = {turn: list(one["labels"]) for turn, one in self.file.records.items()}
-        return {NO_SYSTEM: aligned_words(self.ids, coders)}
-
     def _losses(self, measure: str) -> Values:
-        scores = self._scores(measure)
         groups = self.file.head["groups"].values()
         named = [(group["baseline"], group["sets"]) for group in groups]
-        return {
-            system: scores[baseline] - scores[system]
-            for system, baseline in baselines(named, scores).items()
-        }
+        return loss_values(self._scores(measure), named)
 
     def _correct(self, measure: str, threshold: Threshold) -> Values:
-        found = {}
-        for system, scores in self._scores(measure).items():
-            words = zip(scores, threshold.holds(scores), strict=True)
-            found[system] = [
-                () if np.isnan(score) else ("yes" if holds else "no",) for score, holds in words
-            ]
-        return found
-
-    def _searched(self) -> list[str]:
-        found = []
-        for record in self.file.records.values():
-            parts = list(record["texts"].values())
-            shown: dict[str, None] = {}
-            for own in record["systems"].values():
-                if "answer" in own:
-                    parts.append(own["answer"])
-                top = own.get("ranking", ())[:READ]
-                shown.update(dict.fromkeys(passage for passage, _ in top))
-            known = self.file.passages
-            parts += [known[passage] for passage in shown if passage in known]
-            for label in record["labels"].values():
-                parts += [*label["tags"], label["note"]]
-            found.append(BETWEEN_TEXTS.join(parts))
-        return found
+        return correct_values(self._scores(measure), threshold)

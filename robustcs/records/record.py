@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -257,7 +258,7 @@ class TurnRecords:
 
     def _lines(self, depth: int) -> Iterator[Mapping[str, Any]]:
         """Yield the objects of the file, one per line."""
-        texts = list(self.details.passage_texts(self.to_read()).items())
+        texts = list(self.passages.items())
         if self.table.ids:
             self.record(self.table.ids[0])  # reads all files, which the first line names
         yield {**self.head(), "depth": depth, "turns": len(self.table.ids)}
@@ -266,15 +267,16 @@ class TurnRecords:
         for start in range(0, len(texts), _IN_LINE):
             yield {"passages": dict(texts[start : start + _IN_LINE])}
 
-    def to_read(self) -> list[str]:
-        """Return the passages whose texts are kept: of the top 10 and of answers."""
+    @cached_property
+    def passages(self) -> Mapping[str, str]:
+        """Passage → text of those that are kept: of the top 10 and of answers."""
         wanted: dict[str, None] = {}
         for turn in self.table.ids:
             for system in self.details.systems:
                 shown = (self.details.ranking(system, turn) or ())[:READ]
                 given = self.details.given(system, turn) or ()
                 wanted.update(dict.fromkeys(passage for passage, _ in (*shown, *given)))
-        return list(wanted)
+        return self.details.passage_texts(wanted)
 
 
 def _known(key: str, value: Any) -> dict[str, Any]:

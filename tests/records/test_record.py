@@ -8,6 +8,7 @@ from typing import get_type_hints
 
 import pytest
 
+from robustcs.documents.page.pack import packed_turns
 from robustcs.errors import InputError, OutputError
 from robustcs.project.reading import read_project
 from robustcs.project.turns import TurnInputs
@@ -69,6 +70,22 @@ def test_texts_of_passages_that_are_read(turns: TurnRecords, tmp_path: Path) -> 
             wanted.update(passage for passage, _ in own.get("ranking", [])[:READ])
             wanted.update(passage for passage, _ in own.get("given", []))
     assert set(file.passages) == wanted and all(file.passages.values())
+
+
+def test_the_file_and_the_page_share_one_reading_of_passages(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A collection may have millions of passages."""
+    turns = turns_of(TurnInputs(Workspace(read_project(demo / "robustcs.toml"))))
+    asked: list[int] = []
+    read = turns.details.passage_texts
+    monkeypatch.setattr(
+        turns.details, "passage_texts", lambda wanted: asked.append(len(wanted)) or read(wanted)
+    )
+    packed = packed_turns(turns)
+    before = len(asked)
+    turns.contents(most=1)  # too small for any depth, so that all are tried
+    assert any(packed["passage_texts"]) and len(asked) == before
 
 
 def test_a_record_has_what_the_inputs_say(turns: TurnRecords) -> None:

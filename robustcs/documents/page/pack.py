@@ -239,5 +239,4 @@ def _flat(ranking: Sequence[Graded], passages: _Pool) -> list[int | None]:
 
 def _passage_texts(turns: TurnRecords, passages: Sequence[str]) -> list[str | None]:
     """Return the texts of the passages that are read; of others, and of unknown ones, null."""
-    texts = turns.details.passage_texts(turns.to_read())
-    return [texts.get(passage) for passage in passages] if texts else []
+    return list(map(turns.passages.get, passages)) if turns.passages else []

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
-from robustcs.documents.words import measure_label
 from robustcs.evaluation.groups import baselines
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.places import place_of
 from robustcs.project.turn_scores import TurnCut
 from robustcs.project.turns import TurnInputs
+from robustcs.records.implied import correct_values, judged_values, loss_values, score_field
 from robustcs.records.record import READ
 from robustcs.records.table import (
-    NO_SYSTEM,
     Contribution,
     TurnField,
     Values,
@@ -73,7 +72,9 @@ LOSS = TurnField(
 
 def fields(inputs: TurnInputs, cut: TurnCut | None) -> list[Contribution]:
     """Return every measure, and what judgments show of rankings."""
-    found = [_measure(inputs, name) for name in inputs.scores]
+    found = [
+        Contribution(score_field(name), partial(_scores, inputs, name)) for name in inputs.scores
+    ]
     if inputs.project.qrels:
         found.append(Contribution(JUDGED, partial(_judged, inputs)))
     if inputs.project.qrels and inputs.runs:
@@ -82,7 +83,7 @@ def fields(inputs: TurnInputs, cut: TurnCut | None) -> list[Contribution]:
             Contribution(UNJUDGED, partial(_unjudged, inputs)),
         ]
     measure = cut.measure if cut else inputs.headline
-    if measure and _baselines(inputs, inputs.scores[measure]):
+    if measure and baselines(_groups(inputs), inputs.scores[measure]):
         found.append(Contribution(LOSS, partial(_losses, inputs, measure)))
     if cut is not None:
         found.append(Contribution(CORRECT, partial(_correct, inputs, cut)))
@@ -91,29 +92,13 @@ def fields(inputs: TurnInputs, cut: TurnCut | None) -> list[Contribution]:
     return found
 
 
-def _measure(inputs: TurnInputs, name: str) -> Contribution:
-    label = measure_label(name)
-    aliases = () if label == name else (label,)
-    field = TurnField(
-        name,
-        "number",
-        f"score in {label}",
-        "evaluate",
-        per_system=True,
-        place="scores",
-        aliases=aliases,
-    )
-    return Contribution(field, partial(_scores, inputs, name))
-
-
-def _scores(inputs: TurnInputs, name: str) -> Values:
-    by_system = inputs.scores[name]
+def _scores(inputs: TurnInputs, name: str) -> dict[str, np.ndarray]:
+    by_system = inputs.scores.get(name, {})
     return {system: aligned_numbers(inputs.ids, own) for system, own in by_system.items()}
 
 
 def _judged(inputs: TurnInputs) -> Values:
-    judged = {turn: float(len(grades)) for turn, grades in inputs.grades.items()}
-    return {NO_SYSTEM: aligned_numbers(inputs.ids, judged)}
+    return judged_values(inputs.ids, inputs)
 
 
 def _first(inputs: TurnInputs) -> Values:
@@ -131,27 +116,16 @@ def _unjudged(inputs: TurnInputs) -> Values:
     }
 
 
-def _baselines(inputs: TurnInputs, scores: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    groups = inputs.project.groups.values()
-    return baselines([(group.baseline, group.sets) for group in groups], scores)
+def _groups(inputs: TurnInputs) -> list[tuple[str, Sequence[str]]]:
+    return [(group.baseline, group.sets) for group in inputs.project.groups.values()]
 
 
 def _losses(inputs: TurnInputs, measure: str) -> Values:
-    scores = _scores(inputs, measure)
-    found = {}
-    for system, baseline in _baselines(inputs, inputs.scores[measure]).items():
-        found[system] = np.asarray(scores[baseline], float) - np.asarray(scores[system], float)
-    return found
+    return loss_values(_scores(inputs, measure), _groups(inputs))
 
 
 def _correct(inputs: TurnInputs, cut: TurnCut) -> Values:
-    found = {}
-    for system, scores in inputs.scores.get(cut.measure, {}).items():
-        words = {
-            turn: ("yes" if cut.threshold.holds(score) else "no",) for turn, score in scores.items()
-        }
-        found[system] = aligned_words(inputs.ids, words)
-    return found
+    return correct_values(_scores(inputs, cut.measure), cut.threshold)
 
 
 def _places(inputs: TurnInputs, cut: TurnCut) -> Values:
