@@ -37,13 +37,6 @@ def sealed(form: str, content: Mapping[str, Any]) -> dict[str, Any]:
     return {"format": form, "sha256": _sha256(_canonical(form, content)), **content}
 
 
-def sealed_text(form: str, content: Mapping[str, Any]) -> str:
-    """Return :func:`sealed` of content that is not empty as JSON; large content is encoded only once."""
-    text = _canonical(form, content)
-    head = json.dumps({"format": form, "sha256": _sha256(text)})
-    return f"{head[:-1]},{text[len(json.dumps([form])) + 1 : -1]}"
-
-
 def unsealed(form: str, data: Any) -> dict[str, Any]:
     """Return the content of parsed JSON from :func:`sealed`. Raises ``ValueError`` with the problem for anything else."""
     found = data.get("format") if isinstance(data, dict) else None

@@ -46,7 +46,6 @@ READ: tuple[str, ...] = (
     "slicing",
     "statistics",
     "similarity",
-    "documents/page",
     "inputs/annotation_tasks.py",
     "inputs/annotations.py",
     "inputs/conversations.py",

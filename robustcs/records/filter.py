@@ -16,6 +16,7 @@ mark and ``\\\\`` a backslash.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from robustcs.errors import UsageError
@@ -120,6 +121,24 @@ def quoted(text: str) -> str:
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def named_systems(asked: Iterable[str], systems: Sequence[str]) -> list[str]:
+    """Return the systems that names mean, as filters compare them.
+
+    Raises :class:`UsageError` for a name that none of ``systems`` has.
+    """
+    known = {normalised(name): name for name in systems}
+    found = []
+    for name in asked:
+        if normalised(name) not in known:
+            raise UsageError(
+                "no-such-system",
+                f"there is no system {name!r}",
+                f"choose from {', '.join(systems)}",
+            )
+        found.append(known[normalised(name)])
+    return found
 
 
 def term(field: str, *values: str, system: str = "") -> str:

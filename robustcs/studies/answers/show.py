@@ -40,7 +40,6 @@ SHOWN = 10
 SIDE_BY_SIDE, METRICS = 4, 4
 _GIVEN = text("gold_given", header="Gold")
 _UNKNOWN = "no gold passage of the turn is known, or the passages of the answer are unknown"
-_GOLD: dict[object, str] = {True: "given", False: "not given", None: "no gold"}
 _QUESTIONS: dict[Gold, str] = {
     "snippets": "How much of the gold snippets do answers contain?", "nuggets": "How many of the nuggets do answers contain?",
 }  # fmt: skip

@@ -369,38 +369,27 @@ class Readiness:
 def _given(project: Project) -> dict[str, bool]:
     """Return study → whether the project has an input for it, complete or not.
 
-    Judgments, and runs and scores that several studies read, are given for ``evaluate``, ``unjudged``, ``judge`` and ``turns``.
+    Most studies have an input of their own (:attr:`Study.own`). Judgments, and runs and scores that several read, are given
+    for ``evaluate``, ``unjudged``, ``judge`` and ``turns``.
     """
     parts = project.formulations.values()
     scored = bool(project.systems) or any(part.scores or part.answers for part in parts)
     compared = any(part.role != "original" for part in parts)
     texts = any(part.rewrites or part.samples for part in parts)
     samples = project.sample_runs or any(part.samples or part.sample_runs for part in parts)
-    paraphrases = bool(project.paraphrases)
-    return {
+    return {one.name: bool(one.own and getattr(project, one.own)) for one in STUDIES} | {
         "breakdown": compared,
         "sweep": compared,
-        "components": bool(project.components),
         "correlate": compared,
-        "review": project.review is not None,
         "turns": scored or texts or project.answers is not None,
         "evaluate": scored,
         "samples": bool(samples),
-        "unjudged": bool(project.systems),
-        "augment": bool(project.new_judgments),
-        "audit": bool(project.judges),
-        "robustness": bool(project.groups),
         "judge": bool(project.systems),
         "paraphrase": texts,
-        "testsets": paraphrases,
+        "testsets": bool(project.paraphrases),
         "retrieve": texts or bool(project.texts or project.raw_texts),
-        "diversity": texts or paraphrases,
-        "answers": project.answers is not None,
-        "clariq": project.clariq is not None,
+        "diversity": texts or bool(project.paraphrases),
         "passages": project.collection is not None,
-        "agreement": project.agreement is not None,
-        "crowd": project.crowd is not None,
-        "compare": False,
     }
 
 

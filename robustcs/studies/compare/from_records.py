@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -76,14 +77,14 @@ def state_of(
     return state
 
 
-def policy_of(head: Head) -> EvaluationPolicy:
-    """Return the policy of a project; where its conversations come from is left out."""
+def policy_of(stored: Mapping[str, Any]) -> EvaluationPolicy:
+    """Return the policy that outputs contain; where conversations come from is left out."""
     keys = EvaluationPolicy().as_dict()
-    return EvaluationPolicy(**{key: head["policy"][key] for key in keys})
+    return EvaluationPolicy(**{key: stored[key] for key in keys})
 
 
 def _policy(head: Head) -> dict[str, object]:
-    policy = policy_of(head)
+    policy = policy_of(head["policy"])
     found = {**policy.as_dict(), "line": policy.describe()}
     if head["policy"].get("conversation"):  # here also the name of a file
         found["conversation"] = head["policy"]["conversation"]
@@ -206,8 +207,7 @@ def with_bounds(
     highest
         The highest grade of a judged passage.
     """
-    keys = EvaluationPolicy().as_dict()
-    policy = EvaluationPolicy(**{key: state.policy[key] for key in keys})
+    policy = policy_of(state.policy)
     systems = dict(state.systems)
     for name, (matrix, unjudged) in runs.items():
         if name not in systems:

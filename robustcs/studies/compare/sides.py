@@ -95,14 +95,15 @@ def opened(workspace: Workspace, old: Any, new: Any, outcomes: bool = False) -> 
     _refuse_scoring(workspace.project)
     files = [_turns_file(given) for given in (old, new)]
     recorded = [None if path is None else turns_of_file(read_turns(path)) for path in files]
-    cut = [kept for turns in recorded if turns is not None and (kept := _kept(turns)) is not None]
-    depth = min(cut, default=None)
+    kept = [None if turns is None else _kept(turns) for turns in recorded]
+    depth = min((rank for rank in kept if rank is not None), default=None)
     sides = []
-    for given, path, turns in zip((old, new), files, recorded, strict=True):
+    for given, path, turns, rank in zip((old, new), files, recorded, kept, strict=True):
         if path is None or turns is None:
             sides.append(_project(workspace, given, outcomes, depth))
         else:
-            sides.append(_report(workspace, path, turns, outcomes, depth))
+            side = _report(workspace, path, turns, outcomes, depth)
+            sides.append(replace(side, kept=rank))
     return sides
 
 
@@ -184,7 +185,6 @@ def _report(
         turns,
         [(str(path), "turns", len(turns.table.ids))],
         rankings=rankings,
-        kept=_kept(turns),
     )
 
 

@@ -10,7 +10,7 @@ from robustcs.errors import UsageError
 from robustcs.project.requirements import turns_to_read
 from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
-from robustcs.records.filter import normalised, quoted
+from robustcs.records.filter import named_systems, quoted
 from robustcs.studies.fields import turns_of
 
 
@@ -74,14 +74,6 @@ def sheet(workspace: Workspace, where: str, limit: int, systems: Sequence[str]) 
 
 def _systems(inputs: TurnInputs, asked: Sequence[str]) -> list[str]:
     """Return the systems that the coder reads. Raises :class:`UsageError` for an unknown one."""
-    known = {normalised(name): name for name in inputs.systems}
-    for name in asked:
-        if normalised(name) not in known:
-            raise UsageError(
-                "no-such-system",
-                f"there is no system {name!r}",
-                f"choose from {', '.join(inputs.systems)}",
-            )
     parts = inputs.project.formulations.values()
     rewriters = [part.name for part in parts if part.role == "qr"]
-    return [known[normalised(name)] for name in asked] or rewriters or inputs.systems
+    return named_systems(asked, inputs.systems) or rewriters or inputs.systems

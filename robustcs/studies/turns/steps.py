@@ -15,7 +15,7 @@ from robustcs.project.requirements import turns_to_read
 from robustcs.project.sources import several
 from robustcs.project.turns import TurnInputs
 from robustcs.project.workspace import Workspace
-from robustcs.records.filter import normalised, parse_filter
+from robustcs.records.filter import named_systems, parse_filter
 from robustcs.records.headwords import meant
 from robustcs.records.record import READ, TurnRecords
 from robustcs.records.schema import TurnRecord
@@ -148,15 +148,7 @@ def _shown(
         means = {name: fmean(own.values()) for name, own in scores.items() if own}
         best = sorted(known, key=lambda name: -means.get(name, -inf))
         return tuple(parts or best[:_SHOWN])
-    names = {normalised(name): name for name in known}
-    unknown = [name for name in asked if normalised(name) not in names]
-    if unknown:
-        raise UsageError(
-            "no-such-system",
-            f"there is no system {unknown[0]!r}",
-            f"choose from {', '.join(known)}",
-        )
-    return tuple(names[normalised(name)] for name in asked)
+    return tuple(named_systems(asked, known))
 
 
 def _to_read(record: TurnRecord) -> list[str]:
